@@ -1,0 +1,1 @@
+"""Which part imports what."""
