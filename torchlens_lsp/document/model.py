@@ -1,8 +1,8 @@
-"""The trace document: one run, recorded. The one model that tracer, worker, analysis and server share.
+r"""The trace document: one run, recorded. The one model that tracer, worker, analysis and server share.
 
 Events (evaluations, branch outcomes, loops) are columns of integers, because a run may have hundreds of thousands;
 everything counted in tens or thousands is a list of small named tuples. All indices are into lists of the same
-document. Ranges are LSP's: 0-based lines, UTF-16 characters, half-open; lines end at `\\n`, `\\r\\n` and `\\r` alone.
+document. Ranges are LSP's: 0-based lines, UTF-16 characters, half-open; lines end at `\n`, `\r\n` and `\r` alone.
 """
 
 from __future__ import annotations
@@ -234,6 +234,8 @@ class Op(NamedTuple):
 
 
 class Module(NamedTuple):
+    """One module of the traced call."""
+
     address: str
     """`layer3.1.conv2`; the outermost is ``."""
     type: str
@@ -245,12 +247,16 @@ class Module(NamedTuple):
 
 
 class Operand(NamedTuple):
+    """One value that went into what raised."""
+
     expr: str
     value: int
     site: int = NONE
 
 
 class Frame(NamedTuple):
+    """One frame of the stack at an error."""
+
     uri: str
     range: Range
     function: str
@@ -278,6 +284,8 @@ class RunError:
 
 @dataclass
 class Example:
+    """What was run."""
+
     name: str = "default"
     call: str = ""
     origin: str = ""
