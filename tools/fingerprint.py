@@ -15,39 +15,47 @@ from typing import Any
 import torch
 from torch import Tensor
 
-MAX_DEPTH = 12
-
 
 def fingerprint(value: Any) -> str:
     """Hash `value` through everything that it holds, tensors by their bits."""
     digest = hashlib.sha256()
-    for piece in _pieces(value, 0):
+    for piece in _pieces(value, {}):
         digest.update(piece)
         digest.update(b"\0")
     return digest.hexdigest()
 
 
-def _pieces(value: Any, depth: int) -> Iterator[bytes]:
+def _pieces(value: Any, seen: dict[int, Any]) -> Iterator[bytes]:
+    """What `value` is made of. `seen` keeps what was walked, by identity, so that a cycle ends."""
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        yield f"{type(value).__name__} {value!r}".encode()
+        return
     if isinstance(value, Tensor):
         yield from _tensor_pieces(value)
-    elif value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
-        yield f"{type(value).__name__} {value!r}".encode()
-    elif depth == MAX_DEPTH:
-        yield type(value).__name__.encode()
-    elif isinstance(value, Mapping):
-        yield f"mapping {len(value)}".encode()
-        for key, item in value.items():
-            yield repr(key).encode()
-            yield from _pieces(item, depth + 1)
-    elif isinstance(value, (list, tuple)):
-        yield f"{type(value).__name__} {len(value)}".encode()
-        for item in value:
-            yield from _pieces(item, depth + 1)
-    else:
-        yield type(value).__qualname__.encode()
-        for name, item in _attributes(value):
-            yield name.encode()
-            yield from _pieces(item, depth + 1)
+        return
+    if hasattr(value, "tobytes"):  # numpy's arrays and scalars
+        yield f"{getattr(value, 'dtype', '')} {getattr(value, 'shape', '')}".encode() + value.tobytes()
+        return
+    yield type(value).__qualname__.encode()
+    if id(value) in seen:
+        yield str(list(seen).index(id(value))).encode()
+        return
+    seen[id(value)] = value
+    items = _items(value)
+    yield str(len(items)).encode()
+    for key, item in items:
+        yield key.encode()
+        yield from _pieces(item, seen)
+
+
+def _items(value: Any) -> list[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        return [(repr(key), item) for key, item in value.items()]
+    if isinstance(value, (list, tuple)):
+        return [("", item) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return [(each.name, getattr(value, each.name, None)) for each in fields(value)]
+    return sorted(vars(value).items()) if hasattr(value, "__dict__") and not callable(value) else []
 
 
 def _tensor_pieces(tensor: Tensor) -> Iterator[bytes]:
@@ -60,11 +68,3 @@ def _tensor_pieces(tensor: Tensor) -> Iterator[bytes]:
             plain = plain.int_repr()
         plain = plain.resolve_conj().resolve_neg().contiguous().cpu()
         yield ctypes.string_at(plain.data_ptr(), plain.numel() * plain.element_size()) if plain.numel() else b""
-
-
-def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
-    if is_dataclass(value) and not isinstance(value, type):
-        for each in fields(value):
-            yield each.name, getattr(value, each.name, None)
-    elif hasattr(value, "__dict__"):
-        yield from sorted(vars(value).items())

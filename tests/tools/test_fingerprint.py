@@ -57,3 +57,9 @@ def test_the_same_again_is_the_same(make: Any) -> None:
 
 def test_how_a_tensor_lies_in_memory_does_not_count() -> None:
     assert fingerprint(ONES.T) == fingerprint(ONES.T.contiguous())
+
+
+def test_a_cycle_ends() -> None:
+    knot: list[Any] = [ONES]
+    knot.append(knot)
+    assert fingerprint(knot) != fingerprint([ONES, [ONES]])
