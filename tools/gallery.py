@@ -1,4 +1,4 @@
-"""Write docs/gallery.md: what `torchlens-lsp trace` prints of the shipped examples and of three published models.
+"""Write docs/gallery.md, and the picture in README.md: what `torchlens-lsp trace` prints of the shipped examples and of three published models.
 
     python -m tools.gallery [--corpus INTERPRETER]
 
@@ -18,6 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "gallery.md"
+README = ROOT / "README.md"
+PICTURE_BEGINS, PICTURE_ENDS = "<!-- picture: begin (written by `make gallery`) -->\n", "<!-- picture: end -->"
 TRACE_SECONDS = 300
 COMMAND = "import sys; from torchlens_lsp.cli import main; sys.exit(main())"
 
@@ -100,6 +102,8 @@ EXAMPLES = (
         example="default",
     ),
 )
+
+README_PICTURE = Picture("", "", "examples/mixture_of_experts.py", ("MixtureOfExperts.forward",), example="default")
 
 LLAMA = (
     "LlamaForCausalLM(LlamaConfig(vocab_size=100, hidden_size=32, intermediate_size=64, num_hidden_layers=2, "
@@ -209,15 +213,20 @@ def _spans(source: str, names: tuple[str, ...]) -> Iterator[tuple[int, int]]:
         yield min([node.lineno, *(each.lineno for each in node.decorator_list)]), node.end_lineno or node.lineno
 
 
+def fenced(picture: Picture, file: Path, python: str | None = None) -> str:
+    """What the picture shows, as Markdown."""
+    shown = select(trace(picture, file, python), file.read_text(encoding="utf-8"), picture.show)
+    return f"```text\n{shown}\n```\n"
+
+
 def chapter(picture: Picture, file: Path, python: str | None = None) -> str:
     """The page's text for one picture."""
-    shown = select(trace(picture, file, python), file.read_text(encoding="utf-8"), picture.show)
     command = f"torchlens-lsp trace {picture.file}"
     if picture.example and picture.example != "default":
         command += f" --example {picture.example!r}"
     if picture.call:
         command += f" --call {picture.call!r}"
-    return f"## {picture.title}\n\n{picture.text}\n\n```console\n$ {command}\n```\n\n```text\n{shown}\n```\n"
+    return f"## {picture.title}\n\n{picture.text}\n\n```console\n$ {command}\n```\n\n{fenced(picture, file, python)}"
 
 
 def site_packages(python: str) -> Path:
@@ -245,8 +254,17 @@ def kept_chapters(before: str) -> Iterator[str]:
             yield "## " + text.rstrip("\n") + "\n"
 
 
+def with_picture(readme: str, picture: str) -> str:
+    """The README with its picture replaced."""
+    before, begin, rest = readme.partition(PICTURE_BEGINS)
+    _, end, after = rest.partition(PICTURE_ENDS)
+    if not begin or not end:
+        raise SystemExit("the README has no place for its picture")
+    return before + begin + picture + end + after
+
+
 def main() -> int:
-    """Write the page."""
+    """Write the page and the README's picture."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", metavar="INTERPRETER")
     options = parser.parse_args()
@@ -254,6 +272,8 @@ def main() -> int:
     after = page(options.corpus, before)
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(after, encoding="utf-8")
+    picture = fenced(README_PICTURE, ROOT / README_PICTURE.file)
+    README.write_text(with_picture(README.read_text(encoding="utf-8"), picture), encoding="utf-8")
     print(f"{PAGE.relative_to(ROOT)}: {len(after.splitlines())} lines")
     return 0
 

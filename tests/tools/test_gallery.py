@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.gallery import CORPUS, EXAMPLES, ROOT, Picture, kept_chapters, select
+from tools.gallery import CORPUS, EXAMPLES, ROOT, Picture, kept_chapters, select, with_picture
 
 SOURCE = """\
 import functools
@@ -64,3 +64,10 @@ def test_chapters_of_published_models_are_kept_where_they_cannot_be_made() -> No
 def test_every_example_is_in_the_gallery() -> None:
     shown = {Path(picture.file).name for picture in EXAMPLES}
     assert shown == {path.name for path in (ROOT / "examples").glob("*.py")}
+
+
+def test_the_readme_has_a_place_for_its_picture() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    changed = with_picture(readme, "PICTURE\n")
+    assert changed.count("PICTURE") == 1
+    assert with_picture(changed, "") == with_picture(readme, "")
