@@ -1,4 +1,6 @@
-"""Write docs/gallery.md, and the picture in README.md: what `torchlens-lsp trace` prints of the shipped examples and of three published models.
+"""Write docs/gallery.md: what `torchlens-lsp trace` prints of the shipped examples and of three published models.
+
+Writes the picture in README.md as well.
 
     python -m tools.gallery [--corpus INTERPRETER]
 
