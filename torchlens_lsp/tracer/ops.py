@@ -1,0 +1,329 @@
+"""Ops: a torch function mode that records each outermost torch call, one row for each output tensor.
+
+The interpreter takes the mode away while a recorded function runs, so that what a composite function calls inside
+is not seen again. Functions that give no tensor (`size`, `item`) are no ops.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from ..document.model import NONE, Range
+from .positions import Positions
+
+MAX_NESTING = 3
+"""How deep tensors are looked for in the arguments of an op."""
+MAX_TENSORS = 4096
+"""How many tensors of one call are looked at."""
+
+_getframe = sys._getframe
+_OVERRIDES = torch.overrides.__file__
+_pop: Callable[[], Any] = torch._C._pop_torch_function_stack
+_push: Callable[[Any], None] = torch._C._push_on_torch_function_stack
+_depth: Callable[[], int] = torch._C._len_torch_function_stack
+
+
+class OpRow(NamedTuple):
+    """One output of one recorded call."""
+
+    name: str
+    """The function's `__name__`; that of the operator (`__iadd__`, `__truediv__`) where one was written."""
+    output: int
+    """Value id."""
+    output_index: int
+    parents: tuple[int, ...]
+    parameters: tuple[int, ...]
+    """Ids of the parameters among the arguments."""
+    caller: tuple[int, int]
+    """Code and instruction that made the call, to tell calls from one another in code that is not watched."""
+    file: int
+    site: int
+    range: Range | None
+    module: int
+    module_pass: int
+    call: int
+    seconds: float
+    at: int
+
+
+class Failure(NamedTuple):
+    """The last torch call that raised."""
+
+    exception: int
+    """Its id: the exception itself would keep the user's frames alive."""
+    name: str
+    operands: list[tuple[str, int]]
+    """(name, value id) of the tensors that went in."""
+    module: int
+
+
+class OpMode(TorchFunctionMode):
+    """Records ops into `rows` while it is on the stack of torch function modes."""
+
+    def __init__(
+        self,
+        positions: Positions,
+        module_stack: Sequence[tuple[int, int]],
+        record_output: Callable[[Any], int],
+        record: Callable[[object, bool], int],
+        parameter_names: dict[int, str],
+        buffers: dict[int, str],
+        budget: int,
+        fault: Callable[[], None],
+    ) -> None:
+        super().__init__()
+        self.rows: list[OpRow] = []
+        self.dropped = 0
+        self.failure: Failure | None = None
+        self.current_call: Callable[[], int] = lambda: NONE
+        self.evaluations: Sequence[Any] = ()
+        """The rows of evaluations, for their number."""
+        self._positions = positions
+        self._module_stack = module_stack
+        self._record_output = record_output
+        self._record = record
+        self._parameter_names = parameter_names
+        self._buffers = buffers
+        self._budget = budget
+        self._fault = fault
+        self._producers: dict[int, tuple[weakref.ref[torch.Tensor], int]] = {}
+        self._codes: dict[int, CodeType] = {}
+        self._hidden_from = 0
+        self._is_on = False
+
+    def op_count(self) -> int:
+        """How many rows there are, those beyond the budget included."""
+        return len(self.rows) + self.dropped
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        start = perf_counter()
+        try:
+            output = func(*args, **kwargs)
+        except Exception as error:
+            self._note_failure(error, func, args, kwargs)
+            raise
+        kind = type(output)
+        if kind in _NO_TENSORS:
+            if output is not None or getattr(func, "__name__", "") != "__setitem__":
+                return output
+        seconds = perf_counter() - start
+        try:
+            self._add(func, args, kwargs, output, seconds)
+        except Exception:
+            self._fault()
+        return output
+
+    # --- rows ----------------------------------------------------------------------------------------------------
+
+    def _add(self, func: Any, args: Any, kwargs: Any, output: Any, seconds: float) -> None:
+        outputs = [args[0]] if output is None else list(tensors_in(output))
+        if not outputs:
+            return
+        if len(self.rows) + len(outputs) > self._budget:
+            self.dropped += len(outputs)
+            return
+        parents: list[int] = []
+        parameters: list[int] = []
+        for tensor in (*tensors_in(args), *tensors_in(tuple(kwargs.values()))):
+            if id(tensor) in self._parameter_names:
+                parameters.append(id(tensor))
+                continue
+            producer = self.producer(tensor)
+            if producer != NONE and producer not in parents:
+                parents.append(producer)
+        frame = self._caller()
+        name = _name_of(func)
+        if name in _WRITTEN_AS:
+            name = _as_written(name, frame.f_code, frame.f_lasti)
+        caller, file, site, range_ = self._origin(frame)
+        module, module_pass = self._module_stack[-1]
+        call, at = self.current_call(), len(self.evaluations)
+        for index, tensor in enumerate(outputs):
+            value = self._record_output(tensor)
+            row = OpRow(
+                name, value, index, tuple(parents), tuple(parameters), caller, file, site, range_,
+                module, module_pass, call, seconds, at,
+            )  # fmt: skip
+            self.produced(tensor, row)
+
+    def produced(self, tensor: torch.Tensor, row: OpRow) -> None:
+        """Add a row and remember that `tensor` came out of it."""
+        self.rows.append(row)
+        self._producers[id(tensor)] = (weakref.ref(tensor), len(self.rows) - 1)
+
+    def producer(self, tensor: torch.Tensor) -> int:
+        """Row that `tensor` came out of; a buffer of the model becomes a row at its first use; NONE for others."""
+        known = self._producers.get(id(tensor))
+        if known is not None and known[0]() is tensor:
+            return known[1]
+        if id(tensor) in self._buffers:
+            self.add_source("buffer", tensor)
+            return len(self.rows) - 1
+        return NONE
+
+    def add_source(self, name: str, tensor: torch.Tensor) -> None:
+        """Add an `input` or `buffer`."""
+        value = self._record(tensor, True)
+        row = OpRow(name, value, 0, (), (), (0, 0), NONE, NONE, None, NONE, 0, self.current_call(), 0.0, 0)
+        self.produced(tensor, row)
+
+    @staticmethod
+    def _caller() -> FrameType:
+        """The frame that made the call which is being recorded."""
+        frame: FrameType = _getframe(3)
+        while frame.f_code.co_filename == _OVERRIDES and frame.f_back is not None:
+            frame = frame.f_back
+        return frame
+
+    def _origin(self, frame: FrameType) -> tuple[tuple[int, int], int, int, Range | None]:
+        """Identity of the instruction that called, and the nearest watched expression."""
+        code = frame.f_code
+        self._codes[id(code)] = code  # holding it keeps its id from being given away
+        caller = (id(code), frame.f_lasti)
+        watched = self._positions.by_path
+        nearest: FrameType | None = frame
+        while nearest is not None and nearest.f_code.co_filename not in watched:
+            nearest = nearest.f_back
+        if nearest is None:
+            return caller, NONE, NONE, None
+        place = self._positions.place(nearest.f_code, nearest.f_lasti, nearest.f_lineno)
+        if place is None:
+            return caller, NONE, NONE, None
+        return caller, place.file, place.site, place.range
+
+    def _note_failure(self, error: BaseException, func: Any, args: Any, kwargs: Any) -> None:
+        try:
+            operands: list[tuple[str, int]] = []
+            named = [*((f"argument {n + 1}", a) for n, a in enumerate(args)), *kwargs.items()]
+            for name, argument in named:
+                for tensor in tensors_in(argument):
+                    operands.append((self._parameter_names.get(id(tensor), name), self._record(tensor, False)))
+            self.failure = Failure(id(error), _name_of(func), operands, self._module_stack[-1][0])
+        except Exception:
+            self._fault()
+
+    def add_output(self, tensor: torch.Tensor) -> None:
+        """Add an `output`; the tensor goes on to be what its op made."""
+        producer = self.producer(tensor)
+        parents = () if producer == NONE else (producer,)
+        value = self._record(tensor, True)
+        row = OpRow("output", value, 0, parents, (), (0, 0), NONE, NONE, None, NONE, 0, NONE, 0.0, len(self.evaluations))
+        self.rows.append(row)
+
+    def add_identity(self, tensor: torch.Tensor, module: tuple[int, int]) -> None:
+        """Add an `identity`: a module returned its very input and recorded no op."""
+        producer = self.producer(tensor)
+        parents = () if producer == NONE else (producer,)
+        frame = self._caller()
+        _, file, site, range_ = self._origin(frame)
+        row = OpRow(
+            "identity", self._record(tensor, False), 0, parents, (), (NONE, module[0]), file, site, range_,
+            *module, self.current_call(), 0.0, len(self.evaluations),
+        )  # fmt: skip
+        self.produced(tensor, row)
+
+    # --- being on the stack of modes -----------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Go onto this thread's stack of modes."""
+        if not self._is_on:
+            _push(self)
+            self._is_on = True
+
+    def end(self) -> None:
+        """Leave the stack, wherever in it modes that the user pushed and left there have put us."""
+        if not self._is_on:
+            return
+        self._is_on = False
+        above: list[Any] = []
+        while _depth():
+            mode = _pop()
+            if mode is self:
+                break
+            above.append(mode)
+        for mode in reversed(above):
+            _push(mode)
+
+    @contextmanager
+    def unnoticed(self) -> Iterator[None]:
+        """Hide this mode from `torch.overrides.has_torch_function` as modules with a fast path ask it."""
+        if self._hidden_from:
+            yield
+            return
+        original = torch.overrides.has_torch_function
+
+        def has_torch_function(arguments: Any) -> bool:
+            if not _depth() or not isinstance(mode := _pop(), OpMode):
+                return original(arguments)
+            try:
+                return original(arguments)
+            finally:
+                _push(mode)
+
+        torch.overrides.has_torch_function = has_torch_function
+        self._hidden_from += 1
+        try:
+            yield
+        finally:
+            self._hidden_from -= 1
+            torch.overrides.has_torch_function = original
+
+    def forget(self) -> None:
+        """Drop everything that holds objects of the user's."""
+        self._producers.clear()
+        self._codes.clear()
+
+
+_NO_TENSORS = frozenset({type(None), bool, int, float, complex, str, torch.Size, torch.dtype, torch.device})
+
+
+def tensors_in(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
+    """The tensors in `value` and, to a depth, in its tuples, lists and dicts, without calling any code of theirs."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif depth < MAX_NESTING:
+        if isinstance(value, (tuple, list)):
+            for item in (tuple if isinstance(value, tuple) else list).__iter__(value):
+                if type(item) not in _NO_TENSORS:
+                    yield from tensors_in(item, depth + 1)
+        elif isinstance(value, dict):
+            for item in dict.values(value):
+                yield from tensors_in(item, depth + 1)
+
+
+_WRITTEN_AS = {
+    "div": "__truediv__",
+    "__rdiv__": "__rtruediv__",
+    "add_": "__iadd__",
+    "sub_": "__isub__",
+    "mul_": "__imul__",
+    "div_": "__itruediv__",
+    "pow_": "__ipow__",
+    "remainder_": "__imod__",
+    "floor_divide_": "__ifloordiv__",
+}
+"""Functions that torch calls for an operator, by the operator's own name."""
+
+
+def _as_written(name: str, code: CodeType, instruction: int) -> str:
+    """The operator's name, if the instruction is one (`x += 1`), else the function's (`x.add_(1)`)."""
+    operation = dis.opname[code.co_code[instruction]] if instruction >= 0 else ""
+    return _WRITTEN_AS[name] if operation.startswith(("BINARY_", "INPLACE_")) else name
+
+
+def _name_of(func: Any) -> str:
+    name = getattr(func, "__name__", None) or type(func).__name__
+    if name == "__get__":  # a property such as `.T`: the descriptor knows its name
+        name = getattr(getattr(func, "__self__", None), "__name__", name)
+    return str(name)
