@@ -28,7 +28,7 @@ VERSION = 1
 
 T = TypeVar("T")
 _Columns = TypeVar("_Columns", Evaluations, Branches, Loops, Statistics)
-_HEADER = struct.Struct("<8sHxxI")
+_HEADER = struct.Struct("<8sHI")
 
 
 def encode(document: Document) -> bytes:
