@@ -46,6 +46,7 @@ get_storage: Callable[[Any], Any] = getattr(Base, "untyped_storage", torch.Tenso
 get_dim: Callable[[Any], int] = Base.dim
 get_size: Callable[[Any, int], Any] = Base.size
 get_stride: Callable[[Any], tuple[int, ...]] = Base.stride
+get_itemsize: Callable[[Any], int] = Base.element_size
 get_storage_offset: Callable[[Any], int] = Base.storage_offset
 is_inference: Callable[[Any], bool] = Base.is_inference
 is_nested: Callable[[Any], bool] = Base.is_nested.__get__
