@@ -77,8 +77,6 @@ def _check_nesting(values: ValueTable) -> None:
 
 
 def _check_files(document: Document) -> None:
-    if len({file.uri for file in document.files}) != len(document.files):
-        raise DocumentError("a file occurs twice")
     firsts = list(accumulate((len(file.sites) for file in document.files), initial=0))
     if [file.first_site for file in document.files] != firsts[:-1]:
         raise DocumentError("the sites are not numbered file after file")
@@ -166,7 +164,6 @@ def _check_error(document: Document) -> None:
     error = document.error
     if error is None:
         return
-    _one_of("phase of the error", [error.phase], PHASES)
     _within("call of the error", [error.call], NONE, len(document.calls))
     _within("operand", [operand.value for operand in error.operands], NONE, len(document.values))
     _within("site of an operand", [operand.site for operand in error.operands], NONE, len(document.counts))

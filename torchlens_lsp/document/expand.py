@@ -66,7 +66,7 @@ class _Expansion:
             },
             "error": None if document.error is None else self._error(document.error),
             "output": self._value(document.output),
-            "files": {file.uri: self._file(file) for file in document.files},
+            "files": self._files(),
             "calls": [self._call(number, call) for number, call in enumerate(document.calls)],
             "ops": [self._op(op) for op in document.ops],
             "modules": [
@@ -83,6 +83,18 @@ class _Expansion:
             "dropped": document.dropped,
             "environment": document.environment,
         }
+
+    def _files(self) -> Json:
+        found: Json = {}
+        for file in self._document.files:
+            entry = self._file(file)
+            if file.uri not in found:
+                found[file.uri] = entry
+                continue
+            # A module that was loaded twice was watched twice: what both runs of it did stands under its one URI.
+            for name, rows in entry.items():
+                found[file.uri][name] = found[file.uri][name] + rows if isinstance(rows, list) else rows
+        return found
 
     def _file(self, file: SourceFile) -> Json:
         found: Json = {"sha256": file.sha256, "evaluations": [], "branches": [], "loops": []}
