@@ -4,9 +4,11 @@
 
 Protocol: plain and traced calls alternate in one process on one thread, each pair in random order; beside them runs
 an A/A control, pairs of two plain calls, whose interval says what this machine can tell apart at all. A figure is the
-median of the ratios within pairs, with a 95% bootstrap interval. Each traced call has a recorder and a model of its
-own (same weights, not timed), so that nothing is warm that would not be in a user's run. Memory is the peak resident
-set of a process that makes and runs the model once, traced (document included) against plain.
+median of the ratios within pairs, with a 95% bootstrap interval. Every call, plain or traced, has a model of its own
+that was just made (same weights, not timed), and a traced one its own recorder: a user's run is a first call too.
+Seconds are the process's CPU time: for one thread that never waits the same as elapsed time, without what other
+processes take. Memory is the peak resident set of a process that makes and runs the model once, traced (document
+included) against plain.
 
 Exits 1 if a median, or a process's memory, is over its limit.
 """
@@ -24,6 +26,7 @@ import time
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,9 +111,9 @@ def _namespace_of(code: types.CodeType) -> dict[str, Any]:
 
 def _timed(call: Callable[[], object]) -> float:
     gc.collect()
-    start = time.perf_counter()
+    start = time.process_time()
     call()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def traced_call(name: str, options: Options, *, with_document: bool = False) -> float:
@@ -132,28 +135,23 @@ def traced_call(name: str, options: Options, *, with_document: bool = False) -> 
     return seconds
 
 
-class PlainCall:
-    """The same call of the same file, nothing recorded."""
-
-    def __init__(self, name: str) -> None:
-        code = compile(MODELS_FILE.read_text(encoding="utf-8"), str(MODELS_FILE), "exec")
-        self.model, self.arguments = _build(_namespace_of(code), name)
-
-    def __call__(self) -> float:
-        """Seconds of one call."""
-        return _timed(lambda: self.model(*self.arguments))
+def plain_call(name: str) -> float:
+    """Seconds of the same call of the same file, nothing recorded."""
+    code = compile(MODELS_FILE.read_text(encoding="utf-8"), str(MODELS_FILE), "exec")
+    model, arguments = _build(_namespace_of(code), name)
+    return _timed(lambda: model(*arguments))
 
 
 def measure(subject: Subject, pairs: int) -> Row:
     """Time all settings of one model, interleaved with plain calls."""
     rng = random.Random(SEED)
-    plain = PlainCall(subject.name)
-    for _ in range(WARM_UP_CALLS):
-        plain()
+    plain = partial(plain_call, subject.name)
     contenders: dict[str, Callable[[], float]] = {"A/A": plain}
     for name in subject.limits:
-        contenders[name] = lambda options=SETTINGS[name]: traced_call(subject.name, options)
-        contenders[name]()
+        contenders[name] = partial(traced_call, subject.name, SETTINGS[name])
+    for contender in contenders.values():
+        for _ in range(WARM_UP_CALLS):
+            contender()
 
     ratios: dict[str, list[float]] = {name: [] for name in contenders}
     plain_seconds: list[float] = []
@@ -186,9 +184,17 @@ def _memory_child(name: str, mode: str) -> None:
     if mode == "traced":
         traced_call(name, SETTINGS[EVERYTHING], with_document=True)
     else:
-        PlainCall(name)()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(peak / MEGABYTE if sys.platform == "darwin" else peak / 1024)
+        plain_call(name)
+    print(_own_peak_bytes() / MEGABYTE)
+
+
+def _own_peak_bytes() -> int:
+    """Peak resident set since this program was started. (Linux's `ru_maxrss` remembers the parent's from before.)"""
+    status = Path("/proc/self/status")
+    if status.exists():
+        (line,) = (line for line in status.read_text().split("\n") if line.startswith("VmHWM:"))
+        return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def main() -> int:

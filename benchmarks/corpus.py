@@ -96,6 +96,8 @@ def differences(entry: Json, plain: Json, traced: Json) -> Iterator[str]:
         yield "its file was not loaded as a watched one"
     elif not recorded["evaluations"]:
         yield "nothing was recorded in its file"
+    if recorded["faults"]:
+        yield f"{len(recorded['faults'])} faults of the recorder, first: {recorded['faults'][0].strip()[-300:]}"
     if "error_type" in entry:
         line = int(entry["deepest_outside_torch"].rpartition(":")[2])
         if recorded["error_line"] != line:

@@ -127,11 +127,9 @@ def run_traced(build: Build, path: str) -> Outcome:
     recorder = Recorder()
     watched = WatchedFiles(recorder, {path})
 
-    def keep(status: str, output: Any = None, error: RunError | None = None) -> None:
-        document = recorder.document(
-            status=status, example=Example(), durations=Durations(), output=output, error=error
-        )
-        outcome.recorded = summarise(document, watched.compiled)
+    def keep(status: str, error: RunError | None = None) -> None:
+        document = recorder.document(status=status, example=Example(), durations=Durations(), error=error)
+        outcome.recorded = summarise(document, watched.compiled, recorder.faults)
 
     sys.meta_path.insert(0, watched)
     seed_everything()
@@ -140,26 +138,24 @@ def run_traced(build: Build, path: str) -> Outcome:
         recorder.phase = BUILD
         call, args, kwargs = build()
         recorder.phase = CALL
-        _measure(outcome, lambda: recorder.call(call, args, kwargs), lambda output: keep("ok", output))
+        _measure(outcome, lambda: recorder.call(call, args, kwargs), lambda: keep("ok"))
     except Exception as error:
         outcome.error = describe(error)
-        keep("error", error=recorder.error(error))
+        keep("error", recorder.error(error))
     finally:
         recorder.stop()
         sys.meta_path.remove(watched)
     return outcome
 
 
-def _measure(
-    outcome: Outcome, call: Callable[[], Any], after_first: Callable[[Any], None] = lambda output: None
-) -> None:
+def _measure(outcome: Outcome, call: Callable[[], Any], after_first: Callable[[], None] = lambda: None) -> None:
     """Call once for the output and the time that a first call takes, then some more for the time that it takes warm."""
     seed_everything()
     start = time.perf_counter()
     output = call()
     outcome.first_seconds = time.perf_counter() - start
     outcome.fingerprint = fingerprint(output)
-    after_first(output)
+    after_first()
     seconds = []
     for _ in range(TIMED_CALLS):
         seed_everything()
@@ -180,7 +176,7 @@ def describe(error: BaseException) -> Json:
     }
 
 
-def summarise(document: Document, sources: dict[str, str]) -> Json:
+def summarise(document: Document, sources: dict[str, str], faults: list[str]) -> Json:
     """What the table says of a document."""
     error = document.error
     return {
@@ -192,6 +188,7 @@ def summarise(document: Document, sources: dict[str, str]) -> Json:
         "unwatched": sum(len(file.unwatched) for file in document.files),
         "dropped": document.dropped,
         "notes": document.notes,
+        "faults": faults,
         "error_line": error.range.start_line + 1 if error and error.range else None,
         "error_uri": error.uri if error else None,
     }
