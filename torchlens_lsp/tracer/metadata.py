@@ -93,3 +93,13 @@ def _attribute(tensor: Any, name: str, otherwise: Any) -> Any:
 
 def _text(value: object) -> str:
     return str(value).removeprefix("torch.")
+
+
+def runs_only_torch(cls: type) -> bool:
+    """Whether operations on tensors of this class run no code of a user's, once function modes are off."""
+    for ancestor in type.__dict__["__mro__"].__get__(cls):
+        if ancestor is torch.Tensor:
+            return True
+        if "__torch_dispatch__" in type.__dict__["__dict__"].__get__(ancestor):
+            return False
+    return False

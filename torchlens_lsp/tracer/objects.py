@@ -19,6 +19,7 @@ import torch
 
 TENSOR, PARAMETER, SEQUENCE, NAMED_TUPLE, MAPPING, OBJECT, PLAIN, IGNORED, BARE = range(9)
 """What a class's instances are recorded as. BARE: by the class's name alone."""
+TENSORS = frozenset({TENSOR, PARAMETER})
 
 _is_subclass: Callable[[type, type], bool] = lambda cls, base: type.__subclasscheck__(base, cls)  # noqa: E731
 _name_of: Callable[[type], str] = type.__dict__["__name__"].__get__

@@ -43,6 +43,7 @@ get_requires_grad: Callable[[Any], bool] = Base.requires_grad.__get__
 get_version: Callable[[Any], int] = Base._version.__get__
 get_base: Callable[[Any], Any] = Base._base.__get__
 get_storage: Callable[[Any], Any] = getattr(Base, "untyped_storage", torch.Tensor.untyped_storage)
+get_count: Callable[[Any], int] = Base.numel
 get_dim: Callable[[Any], int] = Base.dim
 get_size: Callable[[Any, int], Any] = Base.size
 get_stride: Callable[[Any], tuple[int, ...]] = Base.stride
@@ -85,6 +86,7 @@ is_grad_enabled: Callable[[], bool] = torch.is_grad_enabled
 
 dispatch_modes: Callable[[], int] = _C._len_torch_dispatch_stack
 """How many dispatch modes (FakeTensorMode among them) would see an operation."""
+is_tracing: Callable[[], bool] = _C._is_tracing
 tracing_state: Callable[[], Any] = _C._get_tracing_state
 set_tracing_state: Callable[[Any], Any] = _C._set_tracing_state
 transform: Callable[[], Any] = _C._functorch.peek_interpreter_stack
@@ -95,7 +97,7 @@ is_profiling: Callable[[], bool] = _C._autograd._profiler_enabled
 
 def operations_unheard() -> bool:
     """Whether torch operations may be run now without anybody's dispatch mode, trace or profile noticing."""
-    return not dispatch_modes() and tracing_state() is None and not is_profiling()
+    return not (dispatch_modes() or is_tracing() or is_profiling())
 
 
 def is_capturing(device_type: str) -> bool:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
@@ -68,41 +68,49 @@ KINDS: dict[torch.dtype, int] = {
 }
 """How each dtype that this torch has is read; those not listed are OPAQUE."""
 
+CONVERTED = frozenset({CONVERTED_FLOAT, CONVERTED_INTEGER})
+INTEGRAL = frozenset({INTEGER, BOOL, CONVERTED_INTEGER})
 CAN_BE_NOT_FINITE = frozenset({FLOAT, HALF, CONVERTED_FLOAT, COMPLEX})
 
 ALL_FINITE = Stats(nan=0, inf=0)
 NOTHING_READ = Stats()
 
-
-class Elements(NamedTuple):
-    """The distinct elements of a tensor, as a view of it."""
-
-    view: Any
-    """One-dimensional and contiguous where the tensor's memory has no gaps."""
-    count: int
-    copies: int
-    """How often each of them occurs in the tensor: more than once where it was expanded."""
+_total, _item, _tolist, _vector_norm = quiet.total, quiet.item, quiet.tolist, quiet.vector_norm
+_get_shape, _get_dtype = quiet.get_shape, quiet.get_dtype
 
 
-def elements_of(tensor: Any, count: int) -> Elements | None:
-    """The distinct elements of a strided `tensor` of `count` elements, or None where its memory is not all there."""
-    held = quiet.get_storage(tensor).nbytes() // quiet.get_itemsize(tensor)
-    sizes, strides = [], []
-    copies = 1
-    for size, stride in zip(quiet.get_shape(tensor), quiet.get_stride(tensor), strict=True):
-        if stride == 0 and size > 1:
-            copies *= size
-        elif size > 1:
-            sizes.append(size)
-            strides.append(stride)
+Elements = tuple[Any, int, int, bool]
+"""The distinct elements of a tensor: (a view of them, how many, how often each occurs in the tensor, whether their
+memory has no gaps). They occur more than once where the tensor was expanded."""
+
+
+def elements_of(tensor: Any, count: int, size: int) -> Elements | None:
+    """Distinct elements of a strided `tensor` of `count` elements, which take `size` bytes; None if they are not there.
+
+    A tensor whose storage was freed (`untyped_storage().resize_(0)`) keeps its shape, and reading it would crash.
+    """
+    held, itemsize = quiet.get_storage(tensor).nbytes(), size // count
     offset = quiet.get_storage_offset(tensor)
-    last = offset + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
-    if last >= held:
+    if quiet.is_contiguous(tensor):
+        return (tensor, count, 1, True) if offset * itemsize + size <= held else None
+    sizes, strides = [], []
+    copies, last = 1, offset
+    for length, stride in zip(_get_shape(tensor), quiet.get_stride(tensor)):  # noqa: B905 (3.10 is slower with it)
+        if length == 1:
+            continue
+        if stride == 0:
+            copies *= length
+            continue
+        sizes.append(length)
+        strides.append(stride)
+        last += (length - 1) * stride
+    if (last + 1) * itemsize > held:
         return None
     distinct = count // copies
-    if _without_gaps(sizes, strides):
+    flat = _without_gaps(sizes, strides)
+    if flat:
         sizes, strides = [distinct], [1]
-    return Elements(quiet.as_strided(tensor, sizes, strides, offset), distinct, copies)
+    return quiet.as_strided(tensor, sizes, strides, offset), distinct, copies, flat
 
 
 def _without_gaps(sizes: list[int], strides: list[int]) -> bool:
@@ -118,15 +126,22 @@ def _without_gaps(sizes: list[int], strides: list[int]) -> bool:
 # --- the watch --------------------------------------------------------------------------------------------------------
 
 
-def watch(tensor: Any, kind: int, count: int) -> tuple[int, int] | None:
+def watch(tensor: Any, kind: int, count: int, size: int) -> tuple[int, int] | None:
     """(NaN, Inf) of all of `tensor`, a strided one of `count` > 0 elements; None where they cannot be known."""
-    elements = elements_of(tensor, count)
-    if elements is None or elements.count > (CONVERTED_CAP if kind == CONVERTED_FLOAT else WHOLE_CAP):
+    elements = elements_of(tensor, count, size)
+    if elements is None:
         return None
-    if is_finite(elements.view, kind):
+    view, distinct, copies, _ = elements
+    if distinct > (CONVERTED_CAP if kind == CONVERTED_FLOAT else WHOLE_CAP):
+        return None
+    if distinct <= TINY and view.dim() == 1:
+        value = sum(_tolist(view))
+        if value - value == 0.0:
+            return 0, 0
+    elif is_finite(view, kind):
         return 0, 0
-    nan, inf = _count_not_finite(elements.view, kind)
-    return nan * elements.copies, inf * elements.copies
+    nan, inf = _count_not_finite(view, kind)
+    return nan * copies, inf * copies
 
 
 def is_finite(view: Any, kind: int) -> bool:
@@ -134,13 +149,16 @@ def is_finite(view: Any, kind: int) -> bool:
 
     A sum meets every element, runs at the speed of memory, and is NaN or infinite if any of them is.
     """
-    if kind == FLOAT:
-        value = quiet.item(quiet.total(view))
-    elif kind == HALF:
-        value = quiet.item(quiet.total(view, dtype=torch.float32))
+    if kind == FLOAT or kind == HALF:
+        value = _item(_total(view))
+        if value - value == 0.0:
+            return True
+        if kind == FLOAT:
+            return False
+        value = _item(_total(view, dtype=torch.float32))
     elif kind == COMPLEX:
         real = quiet.view_as_real(quiet.conjugate(view) if quiet.is_conj(view) else view)
-        value = quiet.item(quiet.total(real, dtype=torch.promote_types(real.dtype, torch.float32)))
+        value = _item(_total(real, dtype=torch.promote_types(real.dtype, torch.float32)))
     else:
         return all(is_finite(piece, FLOAT) for piece in _converted(view, torch.float32))
     return bool(value - value == 0.0)
@@ -151,14 +169,18 @@ def _count_not_finite(view: Any, kind: int) -> tuple[int, int]:
     for piece in _converted(view, torch.float32) if kind == CONVERTED_FLOAT else _pieces(view):
         if kind == COMPLEX and piece.dtype == torch.complex32:
             piece = quiet.convert(piece, torch.complex64)  # noqa: PLW2901
-        nan += int(quiet.item(quiet.count_nonzero(quiet.not_equal(piece, piece))))
-        not_finite += piece.numel() - int(quiet.item(quiet.count_nonzero(quiet.isfinite(piece))))
+        nan += _number(quiet.not_equal(piece, piece))
+        not_finite += piece.numel() - _number(quiet.isfinite(piece))
     return nan, not_finite - nan
+
+
+def _number(mask: Any) -> int:
+    return int(_item(quiet.count_nonzero(mask)))
 
 
 def _pieces(view: Any) -> Iterator[Any]:
     """Views that together are `view`, none larger than PIECE."""
-    sizes = tuple(view.shape)
+    sizes = tuple(_get_shape(view))
     if math.prod(sizes) <= PIECE:
         yield view
         return
@@ -176,130 +198,132 @@ def _converted(view: Any, dtype: torch.dtype) -> Iterator[Any]:
 # --- all figures ------------------------------------------------------------------------------------------------------
 
 
-def read(tensor: Any, kind: int, count: int) -> Stats:
-    """All figures of `tensor`, a strided one of `count` elements whose dtype is of `kind`."""
-    if kind in (OPAQUE, QUANTIZED):
-        return ALL_FINITE if kind == QUANTIZED else NOTHING_READ
-    if count == 0:
+def read(tensor: Any, kind: int, count: int, size: int) -> Stats:
+    """All figures of `tensor`, a strided one of `count` elements that take `size` bytes, whose dtype is of `kind`."""
+    if count == 0 or kind == QUANTIZED:
         return ALL_FINITE
     if kind == COMPLEX:
-        counted = watch(tensor, kind, count)
-        return NOTHING_READ if counted is None else Stats(nan=counted[0], inf=counted[1])
-    elements = elements_of(tensor, count)
+        counts = watch(tensor, kind, count, size)
+        return NOTHING_READ if counts is None else Stats(nan=counts[0], inf=counts[1])
+    if count > PIECE and kind not in INTEGRAL and quiet.is_neg(tensor):
+        return _negated(read(quiet.negated_view(tensor), kind, count, size))  # else every step would copy all of it
+    elements = elements_of(tensor, count, size)
     if elements is None:
         return NOTHING_READ
-    if elements.count <= TINY:
-        return _of_list(elements, kind)
-    lowest, highest, nan, inf = _whole(elements, kind)
+    view, distinct, copies, _ = elements
+    if distinct <= TINY:
+        return _of_few(view, copies, kind in INTEGRAL)
+    lowest, highest, nan, inf = _whole(view, distinct, kind)
     mean, deviation = _of_sample(elements, kind, nan != 0 or inf != 0)
-    return Stats(lowest, highest, mean, deviation, nan, inf, elements.count > SAMPLE)
+    if copies > 1:
+        nan, inf = nan and nan * copies, inf and inf * copies
+    return Stats(lowest, highest, mean, deviation, nan, inf, distinct > SAMPLE)
 
 
-def _of_list(elements: Elements, kind: int) -> Stats:
-    values = quiet.tolist(elements.view)
-    for _ in range(elements.view.dim() - 1):
-        values = list(chain.from_iterable(values))
-    if not isinstance(values, list):
+def _negated(stats: Stats) -> Stats:
+    lowest, highest, mean = (None if figure is None else -figure for figure in (stats.max, stats.min, stats.mean))
+    return stats._replace(min=lowest, max=highest, mean=mean)
+
+
+def _of_few(view: Any, copies: int, integral: bool) -> Stats:
+    """All figures of a few elements, by Python's arithmetic."""
+    values = _tolist(view)
+    depth = quiet.get_dim(view)
+    if depth == 0:
         values = [values]
-    finite = values if kind in (INTEGER, BOOL, CONVERTED_INTEGER) else [v for v in values if v - v == 0.0]
-    nan = sum(v != v for v in values)
-    inf = len(values) - len(finite) - nan
-    lowest = highest = mean = deviation = None
-    if finite:
-        mean = math.fsum(finite) / len(finite)
-        lowest, highest = float(min(finite)), float(max(finite))
-        # Each element occurs `copies` times, which leaves the mean as it is but not the unbiased deviation.
-        number = len(finite) * elements.copies
-        if finite is not values or kind not in (INTEGER, BOOL, CONVERTED_INTEGER):
-            squares = math.fsum((v - mean) ** 2 for v in finite) * elements.copies
-            deviation = math.sqrt(squares / (number - 1)) if number > 1 else None
-    return Stats(lowest, highest, mean, deviation, nan * elements.copies, inf * elements.copies)
+    for _ in range(depth - 1):
+        values = list(chain.from_iterable(values))
+    nan = inf = 0
+    total = sum(values)
+    if total - total != 0:
+        finite = [value for value in values if value - value == 0.0]
+        nan = sum([value != value for value in values])
+        inf = len(values) - len(finite) - nan
+        values = finite
+        if not values:
+            return Stats(nan=nan * copies, inf=inf * copies)
+    mean = math.fsum(values) / len(values)
+    deviation = None
+    number = len(values) * copies
+    if number > 1 and not integral:
+        squares = math.fsum([(value - mean) ** 2 for value in values]) * copies
+        deviation = math.sqrt(squares / (number - 1))
+    return Stats(float(min(values)), float(max(values)), mean, deviation, nan * copies, inf * copies)
 
 
-def _whole(elements: Elements, kind: int) -> tuple[float | None, float | None, int | None, int | None]:
-    """Minimum and maximum of the finite elements, and the numbers of NaN and Inf."""
-    view, count, copies = elements
-    if kind in (CONVERTED_FLOAT, CONVERTED_INTEGER):
-        if count > CONVERTED_CAP:
-            return None, None, (None if kind == CONVERTED_FLOAT else 0), (None if kind == CONVERTED_FLOAT else 0)
-        return _whole_by_pieces(_converted(view, torch.float64), copies)
-    if count > WHOLE_CAP:
-        known = None if kind in (FLOAT, HALF) else 0
-        return None, None, known, known
+_Whole = tuple["float | None", "float | None", "int | None", "int | None"]
+"""Minimum and maximum of the finite elements, and the numbers of NaN and Inf."""
+
+
+def _whole(view: Any, count: int, kind: int) -> _Whole:
+    if count > (CONVERTED_CAP if kind in CONVERTED else WHOLE_CAP):
+        return (None, None, 0, 0) if kind in INTEGRAL else (None, None, None, None)
+    if kind in CONVERTED:
+        return _whole_by_pieces(_converted(view, torch.float64))
     low, high = quiet.aminmax(view)
-    lowest, highest = float(quiet.item(low)), float(quiet.item(high))
+    lowest, highest = float(_item(low)), float(_item(high))
     if lowest - lowest == 0.0 and highest - highest == 0.0:  # it hands NaN and infinity on
         return lowest, highest, 0, 0
-    return _whole_by_pieces(_pieces(view), copies)
+    return _whole_by_pieces(_pieces(view))
 
 
-def _whole_by_pieces(
-    pieces: Iterator[Any], copies: int
-) -> tuple[float | None, float | None, int | None, int | None]:
+def _whole_by_pieces(pieces: Iterator[Any]) -> _Whole:
     lowest, highest = math.inf, -math.inf
     nan = inf = 0
     for piece in pieces:
-        finite = quiet.isfinite(piece)
-        count = piece.numel()
-        finite_count = int(quiet.item(quiet.count_nonzero(finite)))
-        if finite_count < count:
-            nan_here = int(quiet.item(quiet.count_nonzero(quiet.not_equal(piece, piece))))
+        mask = quiet.isfinite(piece)
+        count, finite = piece.numel(), _number(mask)
+        if finite < count:
+            nan_here = _number(quiet.not_equal(piece, piece))
             nan += nan_here
-            inf += count - finite_count - nan_here
-            if not finite_count:
+            inf += count - finite - nan_here
+            if not finite:
                 continue
-            piece = quiet.masked_select(piece, finite)  # noqa: PLW2901
+            piece = quiet.masked_select(piece, mask)  # noqa: PLW2901
         low, high = quiet.aminmax(piece)
-        lowest, highest = min(lowest, float(quiet.item(low))), max(highest, float(quiet.item(high)))
-    if lowest > highest:
-        return None, None, nan * copies, inf * copies
-    return lowest, highest, nan * copies, inf * copies
+        lowest, highest = min(lowest, float(_item(low))), max(highest, float(_item(high)))
+    return (None, None, nan, inf) if lowest > highest else (lowest, highest, nan, inf)
 
 
 def _of_sample(elements: Elements, kind: int, some_not_finite: bool) -> tuple[float | None, float | None]:
-    """Mean and deviation of the finite elements of a sample."""
-    view, count, copies = elements
+    """Mean and deviation of the finite elements, or of those in a sample."""
+    view, count, copies, flat = elements
     if count > SAMPLE:
-        view, some_not_finite = _sample(view, count), some_not_finite or count > WHOLE_CAP
-    if kind in (INTEGER, BOOL, CONVERTED_INTEGER):
+        view = _sample(view, count, flat)
+    if kind in INTEGRAL:
         view = quiet.convert(view, torch.float64)
-        return quiet.item(quiet.total(view)) / view.numel(), None
-    if view.dtype not in (torch.float32, torch.float64):
+        return _item(_total(view)) / quiet.get_count(view), None
+    if kind != FLOAT or _get_dtype(view) is torch.bfloat16:
         view = quiet.convert(view, torch.float32)
     if some_not_finite:
         view = quiet.masked_select(view, quiet.isfinite(view))
-    return _mean_and_deviation(view, copies)
-
-
-def _mean_and_deviation(view: Any, copies: int) -> tuple[float | None, float | None]:
-    count = view.numel()
-    if not count:
+    number = quiet.get_count(view)
+    if not number:
         return None, None
-    mean = quiet.item(quiet.total(view)) / count
-    square = quiet.item(quiet.vector_norm(view)) ** 2 / count
+    mean = _item(_total(view)) / number
+    square = _item(_vector_norm(view)) ** 2 / number
     variance = square - mean * mean
-    if not variance > TRUSTED_VARIANCE * square:  # all but equal elements, or an overflow
+    if not variance > TRUSTED_VARIANCE * square:  # nearly equal elements, or an overflow
         view = quiet.convert(view, torch.float64)
-        mean = quiet.item(quiet.total(view)) / count
-        variance = quiet.item(quiet.vector_norm(quiet.subtract(view, mean))) ** 2 / count
-    number = count * copies
-    if number < 2:
-        return mean, None
-    return mean, math.sqrt(variance * number / (number - 1))
+        mean = _item(_total(view)) / number
+        variance = _item(_vector_norm(quiet.subtract(view, mean))) ** 2 / number
+    population = number * copies
+    return mean, math.sqrt(variance * population / (population - 1)) if population > 1 else None
 
 
-def _sample(view: Any, count: int) -> Any:
+def _sample(view: Any, count: int, flat: bool) -> Any:
     """About SAMPLE elements of `view`, evenly spread over it, as a view."""
-    sizes, strides = list(view.shape), list(quiet.get_stride(view))
-    if sizes == [count] and strides == [1]:
+    offset = quiet.get_storage_offset(view)
+    if flat:
         runs = SAMPLE // SAMPLE_RUN
         step = count // runs
         if step > SAMPLE_RUN and step % 2 == 0:
             step -= 1  # an even step would meet the same columns of most matrices again and again
-        return quiet.as_strided(view, (runs, SAMPLE_RUN), (step, 1), quiet.get_storage_offset(view))
+        return quiet.as_strided(view, (runs, SAMPLE_RUN), (step, 1), offset)
+    sizes, strides = list(_get_shape(view)), list(quiet.get_stride(view))
     while (count := math.prod(sizes)) > SAMPLE:
         dimension = sizes.index(max(sizes))
         step = min(-(-count // SAMPLE), sizes[dimension])
         sizes[dimension] = -(-sizes[dimension] // step)
         strides[dimension] *= step
-    return quiet.as_strided(view, sizes, strides, quiet.get_storage_offset(view))
+    return quiet.as_strided(view, sizes, strides, offset)

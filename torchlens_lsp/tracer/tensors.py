@@ -1,0 +1,286 @@
+"""Rows of tensors: the same tensor in the same state is one row of the value table.
+
+A state is the tensor's identity and its version counter. A tensor is remembered by a weak reference, a Parameter by its
+storage (`torch.utils.swap_tensors`, with which modules replace parameters, refuses tensors that have weak references).
+A tensor made under `inference_mode` has no version counter: it is taken to be unchanged only while `sees_operations`
+says that every operation passes the tracer and none has begun.
+
+Not seen are changes that leave the counter alone: through `.data`, numpy, dlpack, and the running statistics that
+`batch_norm` updates. Who knows of one calls `changed`.
+
+All methods but `changed` and `forget` are called with function modes off (`quiet.enter_quiet`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+
+from ..document.values import NOT_READ, TENSOR, Stats, ValueTable
+from . import metadata, quiet, statistics
+from .budget import Budget
+from .metadata import Meta
+
+METADATA, WATCHED, READ = 0, 1, 2
+"""What is known of a state: metadata, also whether it has NaN or Inf, all statistics."""
+
+MAX_STATES = 100_000
+"""Tensors that are remembered; beyond it all are seen as new once more."""
+VIEW_WATCHED = 1 << 15
+"""Elements from which a view is not looked at if the tensor it is of is known to be finite."""
+
+State = tuple[Any, int, bool, int, int, Meta]
+"""(reference, version, requires_grad, row, level, metadata)"""
+
+_UNKNOWN = -1
+"""Version of a tensor that may have changed at any time."""
+
+_Tensor, _Parameter = torch.Tensor, torch.nn.Parameter
+_get_shape, _get_dtype, _get_device = quiet.get_shape, quiet.get_dtype, quiet.get_device
+_get_layout, _get_requires_grad, _get_version = quiet.get_layout, quiet.get_requires_grad, quiet.get_version
+_is_tracing, _dispatch_modes, _is_profiling = quiet.is_tracing, quiet.dispatch_modes, quiet.is_profiling
+_transform, _set_grad, _is_grad_enabled = quiet.transform, quiet.set_grad, quiet.is_grad_enabled
+
+
+class TensorRecorder:
+    """Puts tensors into a value table."""
+
+    def __init__(
+        self,
+        table: ValueTable,
+        budget: Budget,
+        read_statistics: bool,
+        sees_operations: Callable[[], bool] | None,
+    ) -> None:
+        self.states: dict[int, State] = {}
+        """By id of the tensor; of one without version counter by the id's complement."""
+        self.full_level = READ if read_statistics else METADATA
+        """What has to be known of a state whose statistics are wanted."""
+        self.operations = 0
+        """How many operations have begun."""
+        self._table = table
+        self._budget = budget
+        self._sees_operations = sees_operations
+        self._inference_tensors = False
+        """Whether one was met: asking each tensor costs more than the one exception."""
+        self._metas: dict[tuple[Any, ...], Meta] = {}
+        self._described: dict[metadata.TensorMeta, Meta] = {}
+        self._metadata_rows: dict[int, int] = {}
+        """Rows of tensors of which nothing but the metadata is known, by index of it."""
+        self._all_finite = table.statistics.append(statistics.ALL_FINITE)
+        self._plain_classes: dict[int, tuple[type, bool]] = {}
+
+    def observe(self, tensor: Any, full: bool, class_name: str = "Tensor") -> int:
+        """Row of a tensor; with its statistics if `full` and there is time."""
+        version = self._version(tensor)
+        state = self._state(tensor, version)
+        meta = state[5] if state is not None else self._meta(tensor, class_name)
+        if (
+            full
+            and self.full_level == READ
+            and (state is None or state[4] < READ)
+            and meta.kind != statistics.OPAQUE
+            and self._budget.allows(meta.count)
+            and quiet.operations_unheard()
+            and (_transform() is None or not quiet.is_wrapped(tensor))
+        ):
+            return self._read(tensor, meta, version, state)
+        if state is not None:
+            return state[3]
+        row = self._metadata_rows.get(meta.index)
+        if row is None:
+            row = self._metadata_rows[meta.index] = self._table.append(TENSOR, meta.index)
+        self._remember(tensor, version, row, METADATA, meta)
+        return row
+
+    def observe_output(self, tensor: Any, class_name: str = "Tensor") -> int:
+        """Row, its own, of a tensor that an operation just gave: whether it has NaN or Inf is known."""
+        version = self._version(tensor)
+        state = self._state(tensor, version)
+        if state is not None and state[4] >= WATCHED:
+            return state[3]
+        meta = state[5] if state is not None else self._meta(tensor, class_name)
+        if meta.watched:
+            stats = self._watch(tensor, meta, version)
+        else:
+            stats = NOT_READ if meta.kind == statistics.OPAQUE else self._all_finite
+        row = self._table.append(TENSOR, meta.index, stats)
+        self._remember(tensor, version, row, WATCHED, meta)
+        return row
+
+    def changed(self, tensor: object) -> None:
+        """Forget the state of a tensor, which may have changed without its version counter."""
+        self.states.pop(id(tensor), None)
+        self.states.pop(~id(tensor), None)
+
+    def forget(self) -> None:
+        """Drop every reference to tensors and classes of the user's."""
+        self.states.clear()
+        self._plain_classes.clear()
+
+    # --- identity -----------------------------------------------------------------------------------------------------
+
+    def _version(self, tensor: Any) -> int:
+        if not self._inference_tensors or not quiet.is_inference(tensor):
+            try:
+                return _get_version(tensor)
+            except RuntimeError:
+                self._inference_tensors = True
+        if self._sees_operations is not None and self._sees_operations():
+            return _UNKNOWN - 1 - self.operations
+        return _UNKNOWN
+
+    def _state(self, tensor: Any, version: int) -> State | None:
+        state = self.states.get(id(tensor) if version >= 0 else ~id(tensor))
+        if state is None or state[1] != version or version == _UNKNOWN or state[2] != _get_requires_grad(tensor):
+            return None
+        known = state[0]
+        if type(known) is ref:
+            return state if known() is tensor else None
+        return state if known.is_of(tensor) else None
+
+    def _remember(self, tensor: Any, version: int, row: int, level: int, meta: Meta) -> None:
+        if version == _UNKNOWN:
+            return
+        if len(self.states) >= MAX_STATES:
+            self.states.clear()
+        reference: Any
+        if type(tensor) is not _Tensor and type.__subclasscheck__(_Parameter, type(tensor)):
+            try:
+                reference = _ParameterReference(tensor)
+            except Exception:
+                return  # it has no storage to know it by
+        else:
+            reference = ref(tensor)
+        key = id(tensor) if version >= 0 else ~id(tensor)
+        self.states[key] = (reference, version, _get_requires_grad(tensor), row, level, meta)
+
+    # --- metadata -----------------------------------------------------------------------------------------------------
+
+    def _meta(self, tensor: Any, class_name: str) -> Meta:
+        tracing = quiet.tracing_state() if _is_tracing() else None
+        if tracing is not None:
+            quiet.set_tracing_state(None)  # or reading a shape would add to the graph that is being traced
+        try:
+            if type(tensor) is not _Tensor or quiet.has_symbolic_sizes(tensor):
+                return self._new_meta(tensor, class_name)
+            key = (
+                _get_shape(tensor), _get_dtype(tensor), _get_device(tensor), _get_layout(tensor),
+                _get_requires_grad(tensor),
+            )  # fmt: skip
+            meta = self._metas.get(key)
+            if meta is None:
+                meta = self._metas[key] = self._new_meta(tensor, class_name)
+            return meta
+        except RuntimeError:
+            return self._new_meta(tensor, class_name)
+        finally:
+            if tracing is not None:
+                quiet.set_tracing_state(tracing)
+
+    def _new_meta(self, tensor: Any, class_name: str) -> Meta:
+        described = metadata.describe(tensor, class_name)
+        meta = self._described.get(described)
+        if meta is None:
+            index = len(self._table.metas)
+            meta = metadata.interned(tensor, described, index, self._is_plain(type(tensor)))
+            self._table.metas.append(described)
+            self._described[described] = meta
+        return meta
+
+    def _is_plain(self, cls: type) -> bool:
+        known = self._plain_classes.get(id(cls))
+        if known is None:
+            known = self._plain_classes[id(cls)] = cls, metadata.runs_only_torch(cls)
+        return known[1]
+
+    # --- elements -----------------------------------------------------------------------------------------------------
+
+    def _watch(self, tensor: Any, meta: Meta, version: int) -> int:
+        """Statistics id that says how many elements of a tensor are NaN or Inf."""
+        if _dispatch_modes() or _is_tracing() or _is_profiling():
+            return NOT_READ
+        if _transform() is not None and quiet.is_wrapped(tensor):
+            return NOT_READ
+        if meta.count >= VIEW_WATCHED and self._is_finite_view(tensor, meta, version):
+            return self._all_finite
+        graded = _get_requires_grad(tensor) and _is_grad_enabled()
+        if graded:
+            _set_grad(False)
+        try:
+            counts = statistics.watch(tensor, meta.kind, meta.count, meta.size)
+        except Exception:
+            return NOT_READ
+        finally:
+            if graded:
+                _set_grad(True)
+        if counts == (0, 0):
+            return self._all_finite
+        return NOT_READ if counts is None else self._table.statistics.append(Stats(nan=counts[0], inf=counts[1]))
+
+    def _is_finite_view(self, tensor: Any, meta: Meta, version: int) -> bool:
+        base = quiet.get_base(tensor)
+        if base is None or type(base) is not _Tensor:
+            return False
+        state = self._state(base, version)  # a view shares the counter of what it is a view of
+        if state is None or state[4] == METADATA or self._table.stats[state[3]] == NOT_READ:
+            return False
+        stats = self._table.statistics[self._table.stats[state[3]]]
+        of = state[5]
+        # A view by another dtype has other numbers; one of a part of a storage can reach beyond that part.
+        return (
+            stats.nan == stats.inf == 0
+            and _get_dtype(base) is _get_dtype(tensor)
+            and quiet.get_storage(base).nbytes() == of.size
+            and quiet.is_contiguous(base)
+        )
+
+    def _read(self, tensor: Any, meta: Meta, version: int, state: State | None) -> int:
+        """Row of a tensor with all its statistics."""
+        started = self._budget.clock()
+        had_grad = _is_grad_enabled()
+        if had_grad:
+            _set_grad(False)
+        try:
+            stats = statistics.read(tensor, meta.kind, meta.count, meta.size)
+        except Exception:
+            stats = statistics.NOTHING_READ
+        finally:
+            if had_grad:
+                _set_grad(True)
+            self._budget.spend(started, meta.count)
+        table = self._table
+        number = NOT_READ if stats is statistics.NOTHING_READ else table.statistics.append(stats)
+        if state is not None and state[4] == WATCHED:
+            row = state[3]
+            if number != NOT_READ:
+                table.stats[row] = number
+        else:
+            row = table.append(TENSOR, meta.index, number)
+        self._remember(tensor, version, row, READ, meta)
+        return row
+
+
+class _ParameterReference:
+    """Knows a parameter again by its storage, which it does not keep alive, and its place in it."""
+
+    __slots__ = ("_offset", "_shape", "_storage", "_stride")
+
+    def __init__(self, parameter: Any) -> None:
+        # While a weak reference to a storage lives, no other storage can have its address.
+        self._storage = StorageWeakRef(quiet.get_storage(parameter))
+        self._shape = _get_shape(parameter)
+        self._stride = quiet.get_stride(parameter)
+        self._offset = quiet.get_storage_offset(parameter)
+
+    def is_of(self, parameter: Any) -> bool:
+        return bool(
+            quiet.get_storage(parameter)._cdata == self._storage.cdata
+            and _get_shape(parameter) == self._shape
+            and quiet.get_storage_offset(parameter) == self._offset
+            and quiet.get_stride(parameter) == self._stride
+        )
