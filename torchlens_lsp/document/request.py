@@ -121,7 +121,7 @@ class RunRequest:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values; `from_json` is its inverse."""
-        return asdict(self)
+        return {**asdict(self), "overlays": dict(self.overlays), "env": dict(self.env)}
 
     @classmethod
     def from_json(cls, data: object) -> RunRequest:

@@ -311,9 +311,10 @@ class Session:
         file = normal(self._request.file)
 
         def compile_watched(path: str, text: str) -> CodeType:
-            adjust = block.adjust if block is not None and normal(path) == file else None
             try:
-                return recorder.compile(path, text, adjust=adjust)
+                if block is not None and normal(path) == file:
+                    return recorder.compile(path, text, adjust=block.adjust)
+                return recorder.compile(path, text)
             except SyntaxError:
                 raise
             except Exception:

@@ -1,0 +1,1 @@
+"""The worker process and the client that starts it."""
