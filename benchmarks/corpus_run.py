@@ -10,8 +10,6 @@ frames; of a traced run also what was recorded.
 from __future__ import annotations
 
 import contextlib
-import importlib.abc
-import importlib.machinery
 import importlib.util
 import json
 import random
@@ -19,14 +17,15 @@ import sys
 import time
 import traceback
 import types
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from tools.fingerprint import fingerprint
+from tools.watched_imports import WatchedImports
 from torchlens_lsp.document.model import BUILD, CALL, Document, Durations, Example, RunError
 from torchlens_lsp.tracer.recorder import Recorder
 
@@ -48,41 +47,9 @@ class Outcome:
     first_seconds: float = 0.0
     best_seconds: float = 0.0
     error: Json | None = None
-    """`type`, `message` and `frames` (`file:line`, outermost first, ours left out)."""
+    """`type`, `message` and `frames` (`file:line`, outermost first, ours and torch's left out)."""
     recorded: Json | None = None
     """Of a traced run: numbers of events, notes, what was dropped, where the error stands, problems of its hints."""
-
-
-@dataclass
-class WatchedFiles(importlib.abc.MetaPathFinder):
-    """Finds what Python's own path finder finds, and lets the recorder compile the watched files."""
-
-    recorder: Recorder
-    files: set[str]
-    compiled: dict[str, str] = field(default_factory=dict)
-    """Source of each watched file that was loaded, by path."""
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        """Replace the loader of a watched file."""
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        if spec is None or spec.origin not in self.files:
-            return None
-        spec.loader = _WatchedLoader(name, spec.origin, self)
-        return spec
-
-
-class _WatchedLoader(importlib.machinery.SourceFileLoader):
-    def __init__(self, name: str, path: str, watched: WatchedFiles) -> None:
-        super().__init__(name, path)
-        self._watched = watched
-
-    def get_code(self, fullname: str) -> types.CodeType:
-        path = self.get_filename(fullname)
-        text = importlib.util.decode_source(self.get_data(path))
-        self._watched.compiled[path] = text
-        return self._watched.recorder.compile(path, text)
 
 
 def load_module(path: Path) -> types.ModuleType:
@@ -125,26 +92,25 @@ def run_traced(build: Build, path: str) -> Outcome:
     """Call the model with its own file watched and everything recorded."""
     outcome = Outcome()
     recorder = Recorder()
-    watched = WatchedFiles(recorder, {path})
+    watched = WatchedImports(recorder, {path})
 
     def keep(status: str, error: RunError | None = None) -> None:
         document = recorder.document(status=status, example=Example(), durations=Durations(), error=error)
-        outcome.recorded = summarise(document, watched.compiled, recorder.faults)
+        outcome.recorded = summarise(document, watched.loaded, recorder.faults)
 
-    sys.meta_path.insert(0, watched)
     seed_everything()
     recorder.start()
     try:
         recorder.phase = BUILD
-        call, args, kwargs = build()
-        recorder.phase = CALL
-        _measure(outcome, lambda: recorder.call(call, args, kwargs), lambda: keep("ok"))
+        with watched:
+            call, args, kwargs = build()
+            recorder.phase = CALL
+            _measure(outcome, lambda: recorder.call(call, args, kwargs), lambda: keep("ok"))
     except Exception as error:
         outcome.error = describe(error)
         keep("error", recorder.error(error))
     finally:
         recorder.stop()
-        sys.meta_path.remove(watched)
     return outcome
 
 
@@ -166,17 +132,20 @@ def _measure(outcome: Outcome, call: Callable[[], Any], after_first: Callable[[]
 
 
 def describe(error: BaseException) -> Json:
-    """Type, text and frames of an exception, as they are without us."""
+    """Type, text and frames of an exception.
+
+    Frames inside torch do not count: under a function mode its Python composites pass through `torch.overrides`.
+    """
+    left_out = (str(OUR_FOLDER) + "/", str(SITE_PACKAGES / "torch") + "/")
     frames = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
-    ours = str(OUR_FOLDER)
     return {
         "type": type(error).__name__,
         "message": str(error),
-        "frames": [frame for frame in frames if not frame.startswith(ours)],
+        "frames": [frame for frame in frames if not frame.startswith(left_out)],
     }
 
 
-def summarise(document: Document, sources: dict[str, str], faults: list[str]) -> Json:
+def summarise(document: Document, watched: list[str], faults: list[str]) -> Json:
     """What the table says of a document."""
     error = document.error
     return {
@@ -184,7 +153,7 @@ def summarise(document: Document, sources: dict[str, str], faults: list[str]) ->
         "evaluations": len(document.evaluations),
         "calls": len(document.calls),
         "files": [file.uri for file in document.files],
-        "watched": sorted(sources),
+        "watched": watched,
         "unwatched": sum(len(file.unwatched) for file in document.files),
         "dropped": document.dropped,
         "notes": document.notes,
