@@ -1,0 +1,1 @@
+"""The shipped examples, and the law of the tracer held on them and on the cases."""
