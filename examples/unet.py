@@ -79,9 +79,9 @@ class Bottom(nn.Module):
         return x + mixed.transpose(1, 2).unflatten(2, (height, width))
 
 
-# torchlens: UNet(classes=3).eval()(torch.randn(1, 1, 75, 61))
-# torchlens[train]: UNet(classes=3, learned=False, round_up=True)(torch.randn(2, 1, 50, 33),
-#                                                                 torch.randint(-1, 3, (2, 50, 33)))
+# torchlens: UNet(classes=3).eval()(torch.randn(1, 1, 75, 58))
+# torchlens[train]: UNet(classes=3, learned=False, round_up=True)(torch.randn(2, 1, 50, 36),
+#                                                                 torch.randint(-1, 3, (2, 50, 36)))
 class UNet(nn.Module):
     """Halves the image at each level, odd sizes rounded down (the way up then pads) or up (it then crops)."""
 

@@ -77,7 +77,7 @@ EXAMPLES = (
     ),
     Picture(
         "A U-Net on odd sizes",
-        "75 × 61 does not halve three times: what was rounded away comes back as padding.",
+        "75 × 58 does not halve three times: what was rounded away comes back as padding.",
         "examples/unet.py",
         ("fit", "Up.forward", "Bottom.forward", "UNet.forward"),
         example="default",
