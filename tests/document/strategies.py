@@ -6,6 +6,7 @@ statistics included; nothing is made to resemble a real run.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -53,8 +54,9 @@ TEXTS = st.text(st.characters(), max_size=5)
 COUNTS = st.integers(0, 2**62)
 NUMBERS = st.integers(0, 2**31 - 1)
 SECONDS = st.floats(0, 1e6)
-POSITIONS = st.tuples(NUMBERS, NUMBERS)
-RANGES = st.builds(Range, NUMBERS, NUMBERS, NUMBERS, NUMBERS)
+# Of one number each, because drawing is what takes the time.
+POSITIONS = NUMBERS.map(lambda number: (number, number // 3))
+RANGES = NUMBERS.map(lambda number: Range(number // 5, number % 7, number, number // 3))
 
 METAS = st.builds(
     TensorMeta,
@@ -66,6 +68,8 @@ METAS = st.builds(
     requires_grad=st.booleans(),
 )
 OTHERS = st.builds(Other, TEXTS, TEXTS)
+EXAMPLES = st.builds(Example, TEXTS, TEXTS, TEXTS, st.none() | TEXTS, st.none() | RANGES)
+DURATIONS = st.builds(Durations, SECONDS, SECONDS, SECONDS)
 
 
 @st.composite
@@ -104,6 +108,7 @@ def _containers(draw: Draw, values: int) -> Container:
     return Container(kind, draw(st.just(kind) | TEXTS), keys, items, len(items) + draw(st.integers(0, 1000)))
 
 
+@lru_cache  # Strategies are dear to make and few are different.
 def conditions(sites: int) -> st.SearchStrategy[Condition]:
     """Tests over `sites` sites."""
     leaves = st.builds(
@@ -123,43 +128,47 @@ def conditions(sites: int) -> st.SearchStrategy[Condition]:
     return st.recursive(leaves, around, max_leaves=4)
 
 
+@lru_cache
+def _sites(functions: int) -> st.SearchStrategy[Site]:
+    return st.builds(Site, TEXTS, st.sampled_from(ROLES), RANGES, TEXTS, st.integers(0, functions - 1))
+
+
+@lru_cache
+def _functions(sites: int) -> st.SearchStrategy[Function]:
+    return st.builds(Function, TEXTS, TEXTS, RANGES, RANGES, POSITIONS, _many(sites))
+
+
+@lru_cache
+def _statements(number: int, functions: int, sites: int) -> st.SearchStrategy[Statement]:
+    return st.builds(
+        Statement,
+        kind=TEXTS,
+        range=RANGES,
+        header_end=POSITIONS,
+        function=st.integers(0, functions - 1),
+        targets=st.lists(st.builds(Target, TEXTS, _indices(sites), POSITIONS), max_size=2).map(tuple),
+        value=_indices(sites),
+        test=st.none() | conditions(sites),
+        loop=_indices(sites),
+        chain=_many(sites),
+        defines=_indices(functions),
+        parent=_indices(number),
+        arm=TEXTS,
+    )
+
+
 @st.composite
 def source_files(draw: Draw, uri: str, first_site: int, sites: int, all_sites: int) -> SourceFile:
     """One file with `sites` sites; `all_sites` is how many the document has."""
     functions = draw(st.integers(1, 3))
-    statements = draw(st.integers(0, 4))
-    anything = _indices(all_sites)
-    function = st.integers(0, functions - 1)
-    targets = st.lists(st.builds(Target, TEXTS, anything, POSITIONS), max_size=2).map(tuple)
+    statements = draw(st.integers(0, 3))
     return SourceFile(
         uri=uri,
         sha256=draw(TEXTS),
         first_site=first_site,
-        sites=[draw(st.builds(Site, TEXTS, st.sampled_from(ROLES), RANGES, TEXTS, function)) for _ in range(sites)],
-        functions=[
-            draw(st.builds(Function, TEXTS, TEXTS, RANGES, RANGES, POSITIONS, _many(all_sites)))
-            for _ in range(functions)
-        ],
-        statements=[
-            draw(
-                st.builds(
-                    Statement,
-                    kind=TEXTS,
-                    range=RANGES,
-                    header_end=POSITIONS,
-                    function=function,
-                    targets=targets,
-                    value=anything,
-                    test=st.none() | conditions(all_sites),
-                    loop=anything,
-                    chain=_many(all_sites),
-                    defines=_indices(functions),
-                    parent=_indices(number),
-                    arm=TEXTS,
-                )
-            )
-            for number in range(statements)
-        ],
+        sites=[draw(_sites(functions)) for _ in range(sites)],
+        functions=[draw(_functions(all_sites)) for _ in range(functions)],
+        statements=[draw(_statements(number, functions, all_sites)) for number in range(statements)],
         not_run=list(draw(_many(statements))),
         unwatched=draw(st.lists(TEXTS, max_size=2)),
     )
@@ -169,9 +178,9 @@ def source_files(draw: Draw, uri: str, first_site: int, sites: int, all_sites: i
 def documents(draw: Draw, max_events: int = 12) -> Document:
     """Whole documents with up to `max_events` evaluations, branches and loops each."""
     document = Document(
-        example=draw(st.builds(Example, TEXTS, TEXTS, TEXTS, st.none() | TEXTS, st.none() | RANGES)),
+        example=draw(EXAMPLES),
         status=draw(st.sampled_from(STATUSES)),
-        durations=draw(st.builds(Durations, SECONDS, SECONDS, SECONDS)),
+        durations=draw(DURATIONS),
         values=draw(value_tables()),
         notes=draw(st.lists(TEXTS, max_size=2)),
         dropped=draw(st.dictionaries(TEXTS, COUNTS, max_size=2)),
@@ -278,11 +287,13 @@ def _errors(document: Document, sites: int) -> st.SearchStrategy[RunError]:
     )
 
 
+@lru_cache
 def _indices(size: int) -> st.SearchStrategy[int]:
     """Indices into a list of `size` items, and NONE."""
     return st.integers(NONE, size - 1)
 
 
+@lru_cache
 def _many(size: int) -> st.SearchStrategy[tuple[int, ...]]:
     """Several indices into a list of `size` items, without NONE."""
     return st.lists(st.integers(0, size - 1), max_size=3).map(tuple) if size else st.just(())

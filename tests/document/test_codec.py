@@ -26,7 +26,7 @@ from .strategies import documents
 
 HEADER = struct.Struct("<8sHI")
 SLOW_TO_MAKE = settings(
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None, max_examples=60
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None, max_examples=30
 )
 
 
