@@ -10,17 +10,20 @@ SHARE = 0.08
 ALLOWANCE = 0.001
 """Seconds that they may take at once, so that a short run has them too."""
 READ_SECONDS = 10e-6
-"""What a read takes however small the tensor."""
+"""What a read is expected to take however small the tensor."""
 ELEMENT_SECONDS = 0.2e-9
-"""What each element adds."""
+"""What each element is expected to add."""
+REFUSED = -1.0
 
 
 class Budget:
-    """Allows reads while they have taken at most `share` of the time since the budget began, and an allowance."""
+    """Allows reads as long as they take at most an allowance and `share` of the time since the budget began."""
 
     def __init__(self, share: float | None = None, clock: Callable[[], float] = perf_counter) -> None:
         self.clock = clock
+        """Seconds, from anywhere."""
         self.spent = 0.0
+        """Seconds that reads have taken."""
         self.refused = 0
         """Reads that were not allowed."""
         self._share = SHARE if share is None else share
@@ -31,14 +34,15 @@ class Budget:
         self.spent = 0.0
         self._began = self.clock()
 
-    def allows(self, elements: int) -> bool:
-        """Whether there is time to read a tensor of so many elements."""
+    def start(self, elements: int) -> float:
+        """The time now if a tensor of so many elements may be read, REFUSED if there is no time for it."""
+        now = self.clock()
         expected = READ_SECONDS + elements * ELEMENT_SECONDS
-        if self.spent + expected <= ALLOWANCE + self._share * (self.clock() - self._began):
-            return True
+        if self.spent + expected <= ALLOWANCE + self._share * (now - self._began):
+            return now
         self.refused += 1
-        return False
+        return REFUSED
 
-    def spend(self, started: float, elements: int) -> None:
-        """Count a read that began at `started`."""
+    def end(self, started: float) -> None:
+        """Count the read that began at `started`."""
         self.spent += self.clock() - started

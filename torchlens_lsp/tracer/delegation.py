@@ -6,6 +6,7 @@ A `Delegate` stands between it and what it waits for, and tells the recorder whe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from inspect import CO_ITERABLE_COROUTINE
 from types import CoroutineType, GeneratorType
 from typing import Any
 
@@ -23,12 +24,17 @@ class Delegate:
         self._go_on = go_on
 
     @classmethod
-    def around(cls, inner: Any, activation: Any, pause: Callable[[Any], None], go_on: Callable[[Any], None]) -> Any:
-        """A delegate, or `inner` itself where the interpreter has to speak for itself (an error, a plain iterable)."""
+    def for_yield_from(cls, inner: Any, *recorder: Any) -> Any:
+        """A delegate for a generator. Plain iterables are left alone, and coroutines to the interpreter's judgement."""
+        return cls(inner, *recorder) if type(inner) is GeneratorType else inner
+
+    @classmethod
+    def for_await(cls, inner: Any, *recorder: Any) -> Any:
+        """A delegate for an awaitable; what is none is left to the interpreter's judgement."""
         kind = type(inner)
-        if activation is None or not (kind is GeneratorType or kind is CoroutineType or hasattr(kind, "__await__")):
-            return inner
-        return cls(inner, activation, pause, go_on)
+        if kind is GeneratorType:
+            return cls(inner, *recorder) if inner.gi_code.co_flags & CO_ITERABLE_COROUTINE else inner
+        return cls(inner, *recorder) if hasattr(kind, "__await__") else inner
 
     def __iter__(self) -> Iterator[Any]:
         self._iterator = iter(self._inner)
@@ -36,7 +42,10 @@ class Delegate:
 
     def __await__(self) -> Iterator[Any]:
         kind = type(self._inner)
-        self._iterator = self._inner if kind is GeneratorType else kind.__await__(self._inner)
+        iterator = self._inner if kind is GeneratorType else kind.__await__(self._inner)
+        if type(iterator) is CoroutineType or not hasattr(type(iterator), "__next__"):
+            return iterator  # type: ignore[no-any-return]  # the interpreter refuses it in its own words
+        self._iterator = iterator
         return self
 
     def __next__(self) -> Any:

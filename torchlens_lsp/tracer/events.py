@@ -103,6 +103,8 @@ class Events:
         unwound = self.unwound
         add_row, add_branch = rows.append, branch_rows.append
         budget, call_budget = self._options.evaluation_budget, self._options.call_budget
+        # A user may replace builtins.
+        length, identity, pairs, numbers = len, id, zip, range
         stack: list[int] = []
         current = NONE
 
@@ -110,7 +112,7 @@ class Events:
             if get_ident() != owner:
                 return value
             counts[site] = count = counts[site] + 1
-            if count > ALWAYS_KEPT and len(rows) >= budget:
+            if count > ALWAYS_KEPT and length(rows) >= budget:
                 return value
             if seen_call[site] != current:
                 seen_call[site] = current
@@ -134,43 +136,46 @@ class Events:
         def outcome(site: int, truth: bool) -> bool:
             if get_ident() == owner:
                 counts[site] = count = counts[site] + 1
-                if count <= ALWAYS_KEPT or len(branch_rows) < budget:
-                    add_branch((site, truth, current, len(rows)))
+                if count <= ALWAYS_KEPT or length(branch_rows) < budget:
+                    add_branch((site, truth, current, length(rows)))
             return truth
 
         def case(first: int, taken: int, number: int) -> None:
-            for position in range(min(taken + 1, number)):
+            for position in numbers(taken + 1 if taken < number else number):
                 outcome(first + position, position == taken)
 
         def enter(function: int, *arguments: Any) -> None:
             if get_ident() == owner:
-                begin(function, _getframe(1))
-                for site, argument in zip(parameter_sites[function], arguments):  # noqa: B905 (3.10 is slower with it)
-                    value(site, argument)
+                try:
+                    begin(function, _getframe(1), arguments)
+                except Exception:  # at the recursion limit, that of ours comes before the user's own
+                    fault()
 
-        def begin(function: int, frame: Any) -> None:
+        def begin(function: int, frame: Any, arguments: tuple[Any, ...]) -> None:
             nonlocal current
             site = NONE
             if current != NONE:
                 caller = frame.f_back
                 while caller is not None:
-                    if id(caller) in activations:
+                    if identity(caller) in activations:
                         site = site_at(caller.f_code, caller.f_lasti)
                         break
                     caller = caller.f_back
             stack.append(current)
-            if len(call_rows) < call_budget:
+            activations[identity(frame)] = activation = Activation(NONE, length(stack), sys.exc_info()[1])
+            if length(call_rows) < call_budget:
                 module, module_pass = module_stack[-1]
                 call_rows.append((function, module, module_pass, self.phase, current, site))
-                current = len(call_rows) - 1
+                activation.call = length(call_rows) - 1
             else:
                 self.dropped_calls += 1
-                current = NONE
-            activations[id(frame)] = Activation(current, len(stack), sys.exc_info()[1])
+            current = activation.call
+            for site, argument in pairs(parameter_sites[function], arguments):  # noqa: B905 (3.10 is slower with it)
+                value(site, argument)
 
         def leave() -> None:
             if get_ident() == owner:
-                end(id(_getframe(1)))
+                end(identity(_getframe(1)))
 
         def end(frame: int) -> None:
             nonlocal current
@@ -182,67 +187,64 @@ class Events:
                 raised.add(activation.call)
                 unwound[frame] = activation.call
             activation.handled = None
-            if activation.active:
+            if activation.active and length(stack) >= activation.depth:
                 del stack[activation.depth :]
                 current = stack.pop()
 
         def suspend(value: Any) -> Any:
             if get_ident() == owner:
-                pause(activations.get(id(_getframe(1))))
+                pause(activations.get(identity(_getframe(1))))
             return value
 
         def pause(activation: Activation | None) -> None:
             nonlocal current
-            if activation is not None and activation.active:
+            if activation is None or not activation.active:
+                return
+            activation.active = False
+            if length(stack) >= activation.depth:
                 del stack[activation.depth :]
                 current = stack.pop()
-                activation.active = False
 
         def resume(value: Any) -> Any:
             if get_ident() == owner:
-                go_on(activations.get(id(_getframe(1))))
+                go_on(activations.get(identity(_getframe(1))))
             return value
 
         def go_on(activation: Activation | None) -> None:
             nonlocal current
             if activation is None:
                 return
-            if activation.active:
+            if activation.active and length(stack) >= activation.depth:
                 del stack[activation.depth :]
             else:
                 stack.append(current)
-                activation.depth = len(stack)
+                activation.depth = length(stack)
                 activation.active = True
             current = activation.call
 
         def sync() -> None:
             if get_ident() == owner:
-                go_on(activations.get(id(_getframe(1))))
+                go_on(activations.get(identity(_getframe(1))))
 
-        def delegate(inner: Any) -> Any:
-            if get_ident() != owner:
-                return inner
-            return Delegate.around(inner, activations.get(id(_getframe(1))), pause, go_on)
+        def yield_from(inner: Any) -> Any:
+            activation = activations.get(identity(_getframe(1))) if get_ident() == owner else None
+            return inner if activation is None else Delegate.for_yield_from(inner, activation, pause, go_on)
 
-        def enter_lambda(function: int, *arguments: Any) -> int:
-            if get_ident() != owner:
-                return NONE
-            begin(function, _getframe(1))
-            for site, argument in zip(parameter_sites[function], arguments):  # noqa: B905
-                value(site, argument)
-            return current
+        def await_(inner: Any) -> Any:
+            activation = activations.get(identity(_getframe(1))) if get_ident() == owner else None
+            return inner if activation is None else Delegate.for_await(inner, activation, pause, go_on)
 
-        def leave_lambda(token: int, value: Any) -> Any:
+        def leave_lambda(token: None, value: Any) -> Any:
             if get_ident() == owner:
-                end(id(_getframe(1)))
+                end(identity(_getframe(1)))
             return value
 
         def loop(site: int) -> None:
             if get_ident() != owner:
                 return
             counts[site] = count = counts[site] + 1
-            row = [site, 0, current, len(rows)]
-            if count <= ALWAYS_KEPT or len(loop_rows) < budget:
+            row = [site, 0, current, length(rows)]
+            if count <= ALWAYS_KEPT or length(loop_rows) < budget:
                 loop_rows.append(row)
             loops[site, current] = row
 
@@ -258,15 +260,13 @@ class Events:
             names.OUTCOME: outcome,
             names.CASE: case,
             names.ENTER: enter,
-            names.ENTER_GENERATOR: enter,
             names.EXIT: leave,
-            names.EXIT_GENERATOR: leave,
-            names.ENTER_LAMBDA: enter_lambda,
             names.EXIT_LAMBDA: leave_lambda,
             names.SYNC: sync,
             names.SUSPEND: suspend,
             names.RESUME: resume,
-            names.DELEGATE: delegate,
+            names.YIELD_FROM: yield_from,
+            names.AWAIT: await_,
             names.LOOP: loop,
             names.ITERATION: iteration,
         }

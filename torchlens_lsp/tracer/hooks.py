@@ -1,7 +1,8 @@
 """The names under which instrumented code finds the recorder.
 
 They stand in `builtins`, so that nothing of ours appears in a user's module, and are no identifiers, so that no
-user's name can meet them and the compiler does not mangle them inside classes. Outside of a recording they stand for
+user's name can meet them and the compiler does not mangle them inside classes; they are long, so that no NameError
+suggests one. Outside of a recording they stand for
 functions that hand their value on, so that instrumented code that outlives its recording (a thread, an `atexit`
 function) runs as if it were plain.
 """
@@ -13,28 +14,28 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-VALUE = "@r"
+VALUE = "@tl:value"
 """`(site, value) -> value`: an evaluation, or the value just bound to a name."""
-OUTCOME = "@b"
+OUTCOME = "@tl:outcome"
 """`(site, truth) -> truth`: the outcome of a test; `truth` is a bool already."""
-CASE = "@m"
+CASE = "@tl:case"
 """`(site of the first case, number of the case taken)`: the outcomes of a `match`."""
-ENTER, ENTER_GENERATOR = "@e", "@ge"
-"""`(function, *parameters)`: a call begins."""
-EXIT, EXIT_GENERATOR = "@x", "@gx"
+ENTER = "@tl:enter"
+"""`(function, *parameters) -> None`: a call begins."""
+EXIT = "@tl:exit"
 """`()`: it ends, whichever way."""
-ENTER_LAMBDA, EXIT_LAMBDA = "@le", "@lx"
-"""`(function, *parameters) -> token` and `(token, value) -> value`."""
-SYNC = "@s"
+EXIT_LAMBDA = "@tl:exit_lambda"
+"""`(None, value) -> value`: a lambda ends; the first argument is its `ENTER`."""
+SYNC = "@tl:sync"
 """`()`: an exception may have skipped ends; the frame that calls it is the one that runs."""
-SUSPEND, RESUME = "@y", "@u"
+SUSPEND, RESUME = "@tl:suspend", "@tl:resume"
 """`(value) -> value`: around a `yield`."""
-DELEGATE = "@w"
-"""`(iterable or awaitable) -> the same, suspending and resuming`: under `yield from` and `await`."""
-LOOP, ITERATION = "@ls", "@li"
+YIELD_FROM, AWAIT = "@tl:yield_from", "@tl:await"
+"""`(iterable)` and `(awaitable) -> the same, suspending and resuming`."""
+LOOP, ITERATION = "@tl:loop", "@tl:iteration"
 """`(site)`: a loop begins; a turn of it begins."""
-MARKS = "@h"
-"""`@h0[3] = 1`: statement 3 of file 0 was reached; the number of the file follows the name."""
+MARKS = "@tl:marks"
+"""`@tl:marks0[3] = 1`: statement 3 of file 0 was reached; the number of the file follows the name."""
 
 
 def _value(site: int, value: Any) -> Any:
@@ -55,13 +56,11 @@ PLAIN: dict[str, Callable[..., Any]] = {
     EXIT_LAMBDA: _value,
     SUSPEND: _hand_on,
     RESUME: _hand_on,
-    DELEGATE: _hand_on,
+    YIELD_FROM: _hand_on,
+    AWAIT: _hand_on,
     CASE: _nothing,
     ENTER: _nothing,
-    ENTER_GENERATOR: _nothing,
     EXIT: _nothing,
-    EXIT_GENERATOR: _nothing,
-    ENTER_LAMBDA: _nothing,
     SYNC: _nothing,
     LOOP: _nothing,
     ITERATION: _nothing,

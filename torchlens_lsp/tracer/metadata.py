@@ -24,6 +24,9 @@ class Meta(NamedTuple):
     """Bytes that the elements take where each has memory of its own."""
     watched: bool
     """Whether the elements could be NaN or infinite, and can be read."""
+    quick: bool
+    """Whether one sum tells it."""
+    layout: str
 
 
 def describe(tensor: Any, name: str = "Tensor") -> TensorMeta:
@@ -49,7 +52,7 @@ def interned(tensor: Any, described: TensorMeta, index: int, plain: bool) -> Met
     """`Meta` of `described`, which will stand at `index`. `plain`: no code of a user's class runs in operations."""
     sizes = described.shape
     if not all(type(size) is int for size in sizes):
-        return Meta(index, -1, statistics.OPAQUE, 0, False)
+        return Meta(index, -1, statistics.OPAQUE, 0, False, False, described.layout)
     count = 1
     for size in sizes:
         count *= size  # type: ignore[operator]
@@ -63,7 +66,8 @@ def interned(tensor: Any, described: TensorMeta, index: int, plain: bool) -> Met
     if not readable:
         kind = statistics.OPAQUE
     watched = kind in statistics.CAN_BE_NOT_FINITE and count > 0
-    return Meta(index, count, kind, count * quiet.get_itemsize(tensor), watched)
+    quick = watched and kind in (statistics.FLOAT, statistics.HALF) and count > statistics.TINY
+    return Meta(index, count, kind, count * quiet.get_itemsize(tensor), watched, quick, described.layout)
 
 
 def _shape(tensor: Any) -> tuple[int | str, ...]:

@@ -20,6 +20,7 @@ from torch.overrides import TorchFunctionMode
 
 from ..document.model import NONE, Range
 from .positions import Positions
+from .values import ValueRecorder
 
 MAX_NESTING = 3
 """How deep tensors are looked for in the arguments of an op."""
@@ -74,8 +75,7 @@ class OpMode(TorchFunctionMode):
         self,
         positions: Positions,
         module_stack: Sequence[tuple[int, int]],
-        record_output: Callable[[Any], int],
-        record: Callable[[object, bool], int],
+        recorder: ValueRecorder,
         parameter_names: dict[int, str],
         buffers: dict[int, str],
         budget: int,
@@ -90,8 +90,9 @@ class OpMode(TorchFunctionMode):
         """The rows of evaluations, for their number."""
         self._positions = positions
         self._module_stack = module_stack
-        self._record_output = record_output
-        self._record = record
+        self._record_output = recorder.record_output
+        self._record = recorder.record
+        self._operation_begins = recorder.operation_begins
         self._parameter_names = parameter_names
         self._buffers = buffers
         self._budget = budget
@@ -99,7 +100,8 @@ class OpMode(TorchFunctionMode):
         self._producers: dict[int, tuple[weakref.ref[torch.Tensor], int]] = {}
         self._codes: dict[int, CodeType] = {}
         self._hidden_from = 0
-        self._is_on = False
+        self.is_on = False
+        """Whether this mode is on the stack of the thread that traces."""
 
     def op_count(self) -> int:
         """How many rows there are, those beyond the budget included."""
@@ -107,6 +109,7 @@ class OpMode(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        self._operation_begins()
         start = perf_counter()
         try:
             output = func(*args, **kwargs)
@@ -237,15 +240,15 @@ class OpMode(TorchFunctionMode):
 
     def begin(self) -> None:
         """Go onto this thread's stack of modes."""
-        if not self._is_on:
+        if not self.is_on:
             _push(self)
-            self._is_on = True
+            self.is_on = True
 
     def end(self) -> None:
         """Leave the stack, wherever in it modes that the user pushed and left there have put us."""
-        if not self._is_on:
+        if not self.is_on:
             return
-        self._is_on = False
+        self.is_on = False
         above: list[Any] = []
         while _depth():
             mode = _pop()

@@ -59,8 +59,8 @@ has_symbolic_sizes: Callable[[Any], bool] = _symbolic.__get__ if _symbolic is no
 
 # --- computing --------------------------------------------------------------------------------------------------------
 
-aminmax: Callable[..., Any] = Base.aminmax
-total: Callable[..., Any] = Base.sum
+aminmax: Callable[..., Any] = _C._VariableFunctions.aminmax
+total: Callable[..., Any] = _C._VariableFunctions.sum
 item: Callable[[Any], Any] = Base.item
 tolist: Callable[[Any], Any] = Base.tolist
 as_strided: Callable[..., Any] = Base.as_strided

@@ -53,15 +53,19 @@ class Recorder:
         self.notes: list[str] = []
         self.output = NONE
         """Value id of what the traced call returned."""
-        self._recorder = ValueRecorder(self.values, statistics=options.statistics)
+        self._recorder = ValueRecorder(
+            self.values,
+            statistics=options.statistics,
+            share=options.statistics_share,
+            sees_operations=lambda: self.mode.is_on,
+        )
         self.events = Events(
             options, self._recorder.record, self.modules.stack, self.positions.site_at, self.modules.saw, self.fault
         )
         self.mode = OpMode(
             self.positions,
             self.modules.stack,
-            self._recorder.record_output,
-            self._recorder.record,
+            self._recorder,
             self.modules.parameter_names,
             self.modules.buffers,
             options.op_budget,
@@ -111,6 +115,7 @@ class Recorder:
     @phase.setter
     def phase(self, phase: int) -> None:
         self.events.phase = phase
+        self._recorder.begin_phase()
 
     def start(self) -> None:
         """Begin to record what instrumented code does in this thread."""

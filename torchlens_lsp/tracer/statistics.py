@@ -76,7 +76,7 @@ ALL_FINITE = Stats(nan=0, inf=0)
 NOTHING_READ = Stats()
 
 _total, _item, _tolist, _vector_norm = quiet.total, quiet.item, quiet.tolist, quiet.vector_norm
-_get_shape, _get_dtype = quiet.get_shape, quiet.get_dtype
+_get_shape, _get_dtype, _get_storage = quiet.get_shape, quiet.get_dtype, quiet.get_storage
 
 
 Elements = tuple[Any, int, int, bool]
@@ -134,14 +134,24 @@ def watch(tensor: Any, kind: int, count: int, size: int) -> tuple[int, int] | No
     view, distinct, copies, _ = elements
     if distinct > (CONVERTED_CAP if kind == CONVERTED_FLOAT else WHOLE_CAP):
         return None
-    if distinct <= TINY and view.dim() == 1:
-        value = sum(_tolist(view))
+    if distinct <= TINY and kind != COMPLEX:
+        value = sum(_listed(view))
         if value - value == 0.0:
             return 0, 0
     elif is_finite(view, kind):
         return 0, 0
     nan, inf = _count_not_finite(view, kind)
     return nan * copies, inf * copies
+
+
+def _listed(view: Any) -> list[Any]:
+    """The elements as Python numbers."""
+    depth, values = quiet.get_dim(view), _tolist(view)
+    if depth == 0:
+        return [values]
+    for _ in range(depth - 1):
+        values = list(chain.from_iterable(values))
+    return values  # type: ignore[no-any-return]
 
 
 def is_finite(view: Any, kind: int) -> bool:
@@ -227,12 +237,7 @@ def _negated(stats: Stats) -> Stats:
 
 def _of_few(view: Any, copies: int, integral: bool) -> Stats:
     """All figures of a few elements, by Python's arithmetic."""
-    values = _tolist(view)
-    depth = quiet.get_dim(view)
-    if depth == 0:
-        values = [values]
-    for _ in range(depth - 1):
-        values = list(chain.from_iterable(values))
+    values = _listed(view)
     nan = inf = 0
     total = sum(values)
     if total - total != 0:

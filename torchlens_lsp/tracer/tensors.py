@@ -20,18 +20,18 @@ from weakref import ref
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from ..document.values import NOT_READ, TENSOR, Stats, ValueTable
+from ..document.values import NOT_READ, TENSOR, Stats, TensorMeta, ValueTable
 from . import metadata, quiet, statistics
-from .budget import Budget
+from .budget import REFUSED, Budget
 from .metadata import Meta
 
 METADATA, WATCHED, READ = 0, 1, 2
-"""What is known of a state: metadata, also whether it has NaN or Inf, all statistics."""
+"""What is known of a state: metadata; also whether it has NaN or Inf; all statistics."""
 
 MAX_STATES = 100_000
 """Tensors that are remembered; beyond it all are seen as new once more."""
 VIEW_WATCHED = 1 << 15
-"""Elements from which a view is not looked at if the tensor it is of is known to be finite."""
+"""Elements from which a view is not looked at if the tensor that it is of is known to be finite."""
 
 State = tuple[Any, int, bool, int, int, Meta]
 """(reference, version, requires_grad, row, level, metadata)"""
@@ -42,6 +42,7 @@ _UNKNOWN = -1
 _Tensor, _Parameter = torch.Tensor, torch.nn.Parameter
 _get_shape, _get_dtype, _get_device = quiet.get_shape, quiet.get_dtype, quiet.get_device
 _get_layout, _get_requires_grad, _get_version = quiet.get_layout, quiet.get_requires_grad, quiet.get_version
+_get_storage, _total, _item = quiet.get_storage, quiet.total, quiet.item
 _is_tracing, _dispatch_modes, _is_profiling = quiet.is_tracing, quiet.dispatch_modes, quiet.is_profiling
 _transform, _set_grad, _is_grad_enabled = quiet.transform, quiet.set_grad, quiet.is_grad_enabled
 
@@ -57,38 +58,86 @@ class TensorRecorder:
         sees_operations: Callable[[], bool] | None,
     ) -> None:
         self.states: dict[int, State] = {}
-        """By id of the tensor; of one without version counter by the id's complement."""
+        """By id; the reference is a weak one. Parameters and tensors without version counter are elsewhere."""
         self.full_level = READ if read_statistics else METADATA
         """What has to be known of a state whose statistics are wanted."""
         self.operations = 0
         """How many operations have begun."""
+        self._other_states: dict[int, State] = {}
         self._table = table
         self._budget = budget
         self._sees_operations = sees_operations
         self._inference_tensors = False
-        """Whether one was met: asking each tensor costs more than the one exception."""
+        """Whether one was met: asking each tensor costs more than one exception."""
         self._metas: dict[tuple[Any, ...], Meta] = {}
-        self._described: dict[metadata.TensorMeta, Meta] = {}
+        self._described: dict[TensorMeta, Meta] = {}
         self._metadata_rows: dict[int, int] = {}
         """Rows of tensors of which nothing but the metadata is known, by index of it."""
         self._all_finite = table.statistics.append(statistics.ALL_FINITE)
         self._plain_classes: dict[int, tuple[type, bool]] = {}
+        self._kinds = table.kind
+        self._add_kind, self._add_ref, self._add_stats = table.kind.append, table.ref.append, table.stats.append
+
+    # --- the hot path -------------------------------------------------------------------------------------------------
+
+    def look(self, tensor: Any, output: bool, full: bool) -> int:
+        """The same as `observe_output` or `observe`, sooner, for a `torch.Tensor` (no subclass) not met before."""
+        if self._inference_tensors or _is_tracing():
+            return self.observe_output(tensor) if output else self.observe(tensor, full)
+        try:
+            version = tensor._version
+            requires_grad = tensor.requires_grad
+            key: tuple[Any, ...] = _get_shape(tensor), _get_dtype(tensor), tensor.layout, requires_grad
+            meta = self._metas[key if tensor.is_cpu else (*key, _get_device(tensor))]
+        except (KeyError, RuntimeError):
+            return self.observe_output(tensor) if output else self.observe(tensor, full)
+        if output:
+            stats = self._all_finite
+            if not (meta.quick and self._is_finite(tensor, meta.size, requires_grad)):
+                stats = self._watch(tensor, meta, version)
+            row, level = len(self._kinds), WATCHED
+            self._add_kind(TENSOR)
+            self._add_ref(meta.index)
+            self._add_stats(stats)
+        else:
+            known = self._metadata_rows.get(meta.index)
+            if known is None or (full and self.full_level):
+                return self.observe(tensor, full)
+            row, level = known, METADATA
+        if len(self.states) >= MAX_STATES:
+            self.states.clear()
+        self.states[id(tensor)] = ref(tensor), version, requires_grad, row, level, meta
+        return row
+
+    def _is_finite(self, tensor: Any, size: int, requires_grad: bool) -> bool:
+        """What `statistics.watch` finds, sooner, for what most operations give: a storage of its own, all of it.
+
+        False where it is not known.
+        """
+        if _dispatch_modes() or _is_profiling() or _transform() is not None:
+            return False
+        if _get_storage(tensor).nbytes() != size or tensor.storage_offset() or not tensor.is_contiguous():
+            return False
+        if requires_grad and _is_grad_enabled():
+            _set_grad(False)
+            try:
+                value = _item(_total(tensor))
+            finally:
+                _set_grad(True)
+        else:
+            value = _item(_total(tensor))
+        return value - value == 0.0  # type: ignore[no-any-return]
+
+    # --- all tensors --------------------------------------------------------------------------------------------------
 
     def observe(self, tensor: Any, full: bool, class_name: str = "Tensor") -> int:
         """Row of a tensor; with its statistics if `full` and there is time."""
         version = self._version(tensor)
         state = self._state(tensor, version)
         meta = state[5] if state is not None else self._meta(tensor, class_name)
-        if (
-            full
-            and self.full_level == READ
-            and (state is None or state[4] < READ)
-            and meta.kind != statistics.OPAQUE
-            and self._budget.allows(meta.count)
-            and quiet.operations_unheard()
-            and (_transform() is None or not quiet.is_wrapped(tensor))
-        ):
-            return self._read(tensor, meta, version, state)
+        if full and self.full_level and (state is None or state[4] < READ) and meta.kind != statistics.OPAQUE:
+            if _operations_unheard(tensor) and (started := self._budget.start(meta.count)) != REFUSED:
+                return self._read(tensor, meta, version, state, started)
         if state is not None:
             return state[3]
         row = self._metadata_rows.get(meta.index)
@@ -104,22 +153,19 @@ class TensorRecorder:
         if state is not None and state[4] >= WATCHED:
             return state[3]
         meta = state[5] if state is not None else self._meta(tensor, class_name)
-        if meta.watched:
-            stats = self._watch(tensor, meta, version)
-        else:
-            stats = NOT_READ if meta.kind == statistics.OPAQUE else self._all_finite
-        row = self._table.append(TENSOR, meta.index, stats)
+        row = self._table.append(TENSOR, meta.index, self._watch(tensor, meta, version))
         self._remember(tensor, version, row, WATCHED, meta)
         return row
 
     def changed(self, tensor: object) -> None:
         """Forget the state of a tensor, which may have changed without its version counter."""
         self.states.pop(id(tensor), None)
-        self.states.pop(~id(tensor), None)
+        self._other_states.pop(id(tensor), None)
 
     def forget(self) -> None:
         """Drop every reference to tensors and classes of the user's."""
         self.states.clear()
+        self._other_states.clear()
         self._plain_classes.clear()
 
     # --- identity -----------------------------------------------------------------------------------------------------
@@ -135,29 +181,28 @@ class TensorRecorder:
         return _UNKNOWN
 
     def _state(self, tensor: Any, version: int) -> State | None:
-        state = self.states.get(id(tensor) if version >= 0 else ~id(tensor))
-        if state is None or state[1] != version or version == _UNKNOWN or state[2] != _get_requires_grad(tensor):
+        state = self.states.get(id(tensor))
+        if state is None or state[0]() is not tensor:
+            state = self._other_states.get(id(tensor))
+            if state is None or not _is_of(state[0], tensor):
+                return None
+        if state[1] != version or version == _UNKNOWN or state[2] != _get_requires_grad(tensor):
             return None
-        known = state[0]
-        if type(known) is ref:
-            return state if known() is tensor else None
-        return state if known.is_of(tensor) else None
+        return state
 
     def _remember(self, tensor: Any, version: int, row: int, level: int, meta: Meta) -> None:
         if version == _UNKNOWN:
             return
-        if len(self.states) >= MAX_STATES:
-            self.states.clear()
-        reference: Any
+        states, reference = self.states, ref
         if type(tensor) is not _Tensor and type.__subclasscheck__(_Parameter, type(tensor)):
-            try:
-                reference = _ParameterReference(tensor)
-            except Exception:
-                return  # it has no storage to know it by
-        else:
-            reference = ref(tensor)
-        key = id(tensor) if version >= 0 else ~id(tensor)
-        self.states[key] = (reference, version, _get_requires_grad(tensor), row, level, meta)
+            if meta.count < 0 or meta.layout != "strided":
+                return
+            states, reference = self._other_states, _PlaceInStorage
+        elif version < 0:
+            states = self._other_states
+        if len(states) >= MAX_STATES:
+            states.clear()
+        states[id(tensor)] = reference(tensor), version, _get_requires_grad(tensor), row, level, meta
 
     # --- metadata -----------------------------------------------------------------------------------------------------
 
@@ -166,31 +211,19 @@ class TensorRecorder:
         if tracing is not None:
             quiet.set_tracing_state(None)  # or reading a shape would add to the graph that is being traced
         try:
-            if type(tensor) is not _Tensor or quiet.has_symbolic_sizes(tensor):
-                return self._new_meta(tensor, class_name)
-            key = (
-                _get_shape(tensor), _get_dtype(tensor), _get_device(tensor), _get_layout(tensor),
-                _get_requires_grad(tensor),
-            )  # fmt: skip
-            meta = self._metas.get(key)
+            described = metadata.describe(tensor, class_name)
+            meta = self._described.get(described)
             if meta is None:
-                meta = self._metas[key] = self._new_meta(tensor, class_name)
+                meta = metadata.interned(tensor, described, len(self._table.metas), self._is_plain(type(tensor)))
+                self._table.metas.append(described)
+                self._described[described] = meta
+            if type(tensor) is _Tensor and meta.count >= 0:
+                key = _get_shape(tensor), _get_dtype(tensor), _get_layout(tensor), _get_requires_grad(tensor)
+                self._metas[key if described.device == "cpu" else (*key, _get_device(tensor))] = meta
             return meta
-        except RuntimeError:
-            return self._new_meta(tensor, class_name)
         finally:
             if tracing is not None:
                 quiet.set_tracing_state(tracing)
-
-    def _new_meta(self, tensor: Any, class_name: str) -> Meta:
-        described = metadata.describe(tensor, class_name)
-        meta = self._described.get(described)
-        if meta is None:
-            index = len(self._table.metas)
-            meta = metadata.interned(tensor, described, index, self._is_plain(type(tensor)))
-            self._table.metas.append(described)
-            self._described[described] = meta
-        return meta
 
     def _is_plain(self, cls: type) -> bool:
         known = self._plain_classes.get(id(cls))
@@ -202,46 +235,42 @@ class TensorRecorder:
 
     def _watch(self, tensor: Any, meta: Meta, version: int) -> int:
         """Statistics id that says how many elements of a tensor are NaN or Inf."""
-        if _dispatch_modes() or _is_tracing() or _is_profiling():
+        if not meta.watched:
+            return NOT_READ if meta.kind == statistics.OPAQUE else self._all_finite
+        if not _operations_unheard(tensor):
             return NOT_READ
-        if _transform() is not None and quiet.is_wrapped(tensor):
-            return NOT_READ
-        if meta.count >= VIEW_WATCHED and self._is_finite_view(tensor, meta, version):
+        if meta.count >= VIEW_WATCHED and self._is_finite_view(tensor, version):
             return self._all_finite
-        graded = _get_requires_grad(tensor) and _is_grad_enabled()
-        if graded:
-            _set_grad(False)
+        had_grad = _is_grad_enabled()
+        _set_grad(False)
         try:
             counts = statistics.watch(tensor, meta.kind, meta.count, meta.size)
         except Exception:
             return NOT_READ
         finally:
-            if graded:
-                _set_grad(True)
+            _set_grad(had_grad)
         if counts == (0, 0):
             return self._all_finite
         return NOT_READ if counts is None else self._table.statistics.append(Stats(nan=counts[0], inf=counts[1]))
 
-    def _is_finite_view(self, tensor: Any, meta: Meta, version: int) -> bool:
+    def _is_finite_view(self, tensor: Any, version: int) -> bool:
         base = quiet.get_base(tensor)
         if base is None or type(base) is not _Tensor:
             return False
-        state = self._state(base, version)  # a view shares the counter of what it is a view of
+        state = self._state(base, version)  # a view shares the counter of the tensor that it is of
         if state is None or state[4] == METADATA or self._table.stats[state[3]] == NOT_READ:
             return False
         stats = self._table.statistics[self._table.stats[state[3]]]
-        of = state[5]
         # A view by another dtype has other numbers; one of a part of a storage can reach beyond that part.
         return (
             stats.nan == stats.inf == 0
             and _get_dtype(base) is _get_dtype(tensor)
-            and quiet.get_storage(base).nbytes() == of.size
+            and _get_storage(base).nbytes() == state[5].size
             and quiet.is_contiguous(base)
         )
 
-    def _read(self, tensor: Any, meta: Meta, version: int, state: State | None) -> int:
+    def _read(self, tensor: Any, meta: Meta, version: int, state: State | None, started: float) -> int:
         """Row of a tensor with all its statistics."""
-        started = self._budget.clock()
         had_grad = _is_grad_enabled()
         if had_grad:
             _set_grad(False)
@@ -252,7 +281,7 @@ class TensorRecorder:
         finally:
             if had_grad:
                 _set_grad(True)
-            self._budget.spend(started, meta.count)
+            self._budget.end(started)
         table = self._table
         number = NOT_READ if stats is statistics.NOTHING_READ else table.statistics.append(stats)
         if state is not None and state[4] == WATCHED:
@@ -265,22 +294,35 @@ class TensorRecorder:
         return row
 
 
-class _ParameterReference:
+def _operations_unheard(tensor: Any) -> bool:
+    """Whether an operation on `tensor` would pass without anybody's dispatch mode, trace, profile or transform."""
+    return not (
+        _dispatch_modes() or _is_tracing() or _is_profiling() or (_transform() is not None and quiet.is_wrapped(tensor))
+    )
+
+
+class _PlaceInStorage:
     """Knows a parameter again by its storage, which it does not keep alive, and its place in it."""
 
     __slots__ = ("_offset", "_shape", "_storage", "_stride")
 
     def __init__(self, parameter: Any) -> None:
         # While a weak reference to a storage lives, no other storage can have its address.
-        self._storage = StorageWeakRef(quiet.get_storage(parameter))
+        self._storage = StorageWeakRef(_get_storage(parameter))
         self._shape = _get_shape(parameter)
         self._stride = quiet.get_stride(parameter)
         self._offset = quiet.get_storage_offset(parameter)
 
     def is_of(self, parameter: Any) -> bool:
         return bool(
-            quiet.get_storage(parameter)._cdata == self._storage.cdata
+            _get_storage(parameter)._cdata == self._storage.cdata
             and _get_shape(parameter) == self._shape
             and quiet.get_storage_offset(parameter) == self._offset
             and quiet.get_stride(parameter) == self._stride
         )
+
+
+def _is_of(reference: Any, tensor: Any) -> bool:
+    if type(reference) is _PlaceInStorage:
+        return type(tensor) is not _Tensor and reference.is_of(tensor)
+    return reference() is tensor

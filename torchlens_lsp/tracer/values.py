@@ -62,10 +62,10 @@ class ValueRecorder:
                 state = self._states.get(id(value))
                 _enter()
                 try:
+                    if state is None or state[0]() is not value:
+                        return self._tensors.look(value, False, full)
                     if (
-                        state is not None
-                        and state[0]() is value
-                        and state[4] >= (self._full_level if full else METADATA)
+                        state[4] >= (self._full_level if full else METADATA)
                         and state[1] == value._version
                         and state[2] == value.requires_grad
                     ):
@@ -95,15 +95,21 @@ class ValueRecorder:
             return NONE
         self._busy = True
         try:
-            name = "Tensor"
-            if type(tensor) is not _Tensor:
-                known = self._containers.class_of(tensor)
-                if known.kind not in TENSORS:
-                    return NONE
-                name = known.name
+            if type(tensor) is _Tensor:
+                state = self._states.get(id(tensor))
+                _enter()
+                try:
+                    if state is None or state[0]() is not tensor:
+                        return self._tensors.look(tensor, True, False)
+                    return self._tensors.observe_output(tensor)
+                finally:
+                    _leave(None, None, None)
+            known = self._containers.class_of(tensor)
+            if known.kind not in TENSORS:
+                return NONE
             _enter()
             try:
-                return self._tensors.observe_output(tensor, name)
+                return self._tensors.observe_output(tensor, known.name)
             finally:
                 _leave(None, None, None)
         except Exception:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import CodeType
 
 from ...document.model import Function, Range, SourceFile
-from ..hooks import ENTER, EXIT
+from ..hooks import ENTER, EXIT, MARKS
 from .names import QuietNames
 from .statements import Statements, split_docstring
 from .tables import Tables, hook_call, number, statement
@@ -102,7 +102,7 @@ def _compiles_alone(node: ast.stmt, text: str, path: str) -> bool:
     assert isinstance(twin, ast.stmt)
     module = ast.Module([twin], [])
     try:
-        _rewrite_module(module, Tables(text, 0, 0, "@h"), frozenset())
+        _rewrite_module(module, Tables(text, 0, 0, MARKS), frozenset())
         compile(module, path, "exec", dont_inherit=True)
     except _REFUSALS:
         return False

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 
 from ...document.model import NONE, Function, Test
-from ..hooks import DELEGATE, ENTER_LAMBDA, EXIT_LAMBDA, OUTCOME, RESUME, SUSPEND
+from ..hooks import AWAIT, ENTER, EXIT_LAMBDA, OUTCOME, RESUME, SUSPEND, YIELD_FROM
 from .names import QuietNames, parameters
 from .tables import Tables, hook_call, number, truth_of
 
@@ -253,7 +253,7 @@ class Expressions:
         self.quiet.leave()
         index, tables.function = tables.function, outer
         tables.functions[index] = tables.functions[index]._replace(parameters=sites)
-        token = hook_call(ENTER_LAMBDA, node, number(tables.first_function + index, node), *loads)
+        token = hook_call(ENTER, node, number(tables.first_function + index, node), *loads)
         node.body = hook_call(EXIT_LAMBDA, node.body, token, body)
         return node
 
@@ -291,7 +291,7 @@ class Expressions:
         return wrapped
 
     def _await(self, node: ast.Await) -> ast.expr:
-        node.value = hook_call(DELEGATE, node.value, self.expression(node.value))
+        node.value = hook_call(AWAIT, node.value, self.expression(node.value))
         return self.tables.record("await", node)
 
     def _yield(self, node: ast.Yield) -> ast.expr:
@@ -300,7 +300,7 @@ class Expressions:
         return hook_call(RESUME, node, node)
 
     def _yield_from(self, node: ast.YieldFrom) -> ast.expr:
-        node.value = hook_call(DELEGATE, node.value, self.expression(node.value))
+        node.value = hook_call(YIELD_FROM, node.value, self.expression(node.value))
         return self.tables.record("yield", node)
 
 

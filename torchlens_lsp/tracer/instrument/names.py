@@ -45,13 +45,6 @@ def own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
             todo.extend(ast.iter_child_nodes(node))
 
 
-def is_generator(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a function is suspended and resumed: it yields, or it is a coroutine."""
-    if isinstance(function, ast.AsyncFunctionDef):
-        return True
-    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in own_nodes(function.body))
-
-
 def parameters(arguments: ast.arguments) -> list[ast.arg]:
     """All parameters in the order they are written."""
     found = [*arguments.posonlyargs, *arguments.args]

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Callable, Iterable
 
 from ...document.model import NONE, Function, Range, Target
-from ..hooks import CASE, ENTER, ENTER_GENERATOR, EXIT, EXIT_GENERATOR, ITERATION, LOOP, SYNC
+from ..hooks import CASE, ENTER, EXIT, ITERATION, LOOP, SYNC
 from .chains import chain_sites, links_of
 from .expressions import Expressions
-from .names import is_generator, parameters
+from .names import parameters
 from .tables import hook_call, number, statement
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -284,10 +284,9 @@ class Statements(Expressions):
         sites, loads = self.parameters(node.args, receiver)
         tables.functions[function] = tables.functions[function]._replace(parameters=sites)
         docstring, body = split_docstring(node.body)
-        suspends = is_generator(node)
         number_ = number(tables.first_function + function, node)
-        enter = statement(hook_call(ENTER_GENERATOR if suspends else ENTER, node, number_, *loads), node)
-        leave = self._hook(EXIT_GENERATOR if suspends else EXIT, node)
+        enter = statement(hook_call(ENTER, node, number_, *loads), node)
+        leave = self._hook(EXIT, node)
         inner = self.block(body, NONE, "") or [ast.copy_location(ast.Pass(), node)]
         guarded = ast.copy_location(ast.Try(inner, [], [], [leave]), body[0] if body else node)
         node.body = [*docstring, enter, guarded]
