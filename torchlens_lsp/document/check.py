@@ -63,12 +63,8 @@ def _check_nesting(values: ValueTable) -> None:
     """Items come before their container, so none holds itself, and nesting stays within bounds."""
     depths: dict[int, int] = {}
     sizes: dict[int, int] = {}
-    if CONTAINER not in values.kind:
-        return
-    for value, (kind, ref) in enumerate(zip(values.kind, values.ref, strict=True)):
-        if kind != CONTAINER:
-            continue
-        items = values.containers[ref].items
+    for value in [value for value, kind in enumerate(values.kind) if kind == CONTAINER]:
+        items = values.containers[values.ref[value]].items
         _within("item of a container", items, 0, value)
         depths[value] = 1 + max((depths.get(item, 0) for item in items), default=0)
         sizes[value] = 1 + sum(sizes.get(item, 1) for item in items)

@@ -12,7 +12,7 @@ import struct
 import sys
 from array import array
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import accumulate, pairwise
 from typing import Any
 
 _WIDTHS = {"B": 1, "b": 1, "H": 2, "h": 2, "i": 4, "q": 8, "f": 4, "d": 8}
@@ -60,7 +60,8 @@ class Writer:
 
     def texts(self, column: Iterable[str | None]) -> None:
         """Add a column of texts, None where there is none."""
-        self.ints([-1 if text is None else self.text(text) for text in column])
+        table = self._texts
+        self.ints([-1 if text is None else table.setdefault(text, len(table)) for text in column])
 
     def text(self, text: str) -> int:
         """The number of a text in the table, for a column of integers that refers to it."""
@@ -184,5 +185,6 @@ def split(flat: Sequence[Any], lengths: Sequence[int]) -> list[tuple[Any, ...]]:
     """Cut a flat column into one tuple for each length. Raises DocumentError where they do not add up."""
     if sum(lengths) != len(flat):
         raise DocumentError(f"{len(flat)} items where {sum(lengths)} were expected")
-    items = iter(flat)
-    return [tuple(islice(items, length)) for length in lengths]
+    items = tuple(flat)
+    edges = list(accumulate(lengths, initial=0))
+    return [items[start:end] for start, end in pairwise(edges)]

@@ -8,6 +8,7 @@ checked here only as far as their own columns show; that an index has something 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any, Generic, Protocol, TypeVar
 
 from .columns import DocumentError, Reader, Writer, split
@@ -56,7 +57,7 @@ class Table(Generic[T]):
     def write(self, out: Writer, records: Sequence[T]) -> None:
         """Add the columns of `records`."""
         for name, layout in self.layouts.items():
-            layout.write(out, [getattr(record, name) for record in records])
+            layout.write(out, list(map(attrgetter(name), records)))
 
     def read(self, source: Reader, rows: int) -> list[T]:
         """`rows` records. Raises DocumentError."""
@@ -137,7 +138,7 @@ class _Many:
 
     def read(self, source: Reader, rows: int) -> Iterable[Sequence[Any]]:
         lengths = source.lengths(rows)
-        found = split(list(self.items.read(source, sum(lengths))), lengths)
+        found = split(tuple(self.items.read(source, sum(lengths))), lengths)
         return found if self.sequence is tuple else map(list, found)
 
 
