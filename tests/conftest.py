@@ -20,10 +20,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Without torch, leave out the test files that import it: nothing of them could be collected."""
+    """Without torch, leave out the test files that need it whole: they could not even be imported."""
     if HAS_TORCH or collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
         return None
-    return True if _imports_torch(collection_path) else None
+    return True if _needs_torch(collection_path) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -35,13 +35,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = without
 
 
-def _imports_torch(path: Path) -> bool:
-    """Whether the file's own top level imports torch."""
+def _needs_torch(path: Path) -> bool:
+    """Whether the file imports torch at its top level or marks all of its tests as needing it."""
     for statement in ast.parse(path.read_bytes()).body:
         if isinstance(statement, ast.Import):
             names = [alias.name for alias in statement.names]
         elif isinstance(statement, ast.ImportFrom):
             names = [statement.module or ""]
+        elif isinstance(statement, ast.Assign) and "pytest.mark.torch" in ast.unparse(statement.value):
+            return True
         else:
             continue
         if any(name == "torch" or name.startswith("torch.") for name in names):

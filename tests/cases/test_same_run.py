@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("torch")
-
 from tests.examples.same_run import Job, run_plain, run_recorded
 
 from .check import Case, find_cases
+
+pytestmark = pytest.mark.torch
 
 ENDING = [case for case in find_cases() if not case.expect.get("hang")]
 

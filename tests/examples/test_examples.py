@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch")
-
 from .same_run import Job, run_plain, run_recorded
+
+pytestmark = pytest.mark.torch
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
 FILES = sorted(FOLDER.glob("*.py"))
