@@ -47,6 +47,7 @@ test-all: ## Run the torch-free tests on every CPython from 3.10 to 3.13, and al
 
 bench: $(READY) ## Measure what recording costs; fails where a limit is missed
 	$(PY) -m benchmarks.capture
+	$(PY) -m benchmarks.document
 
 gallery: $(READY) ## Write docs/gallery.md anew (CORPUS=an interpreter with transformers, monai and diffusers)
 	$(PY) -m tools.gallery $(if $(CORPUS),--corpus $(CORPUS))
