@@ -25,7 +25,7 @@ class Meta(NamedTuple):
     watched: bool
     """Whether the elements could be NaN or infinite, and can be read."""
     quick: bool
-    """Whether one sum tells it."""
+    """Whether one sum of a contiguous tensor tells it."""
     layout: str
 
 
@@ -66,7 +66,7 @@ def interned(tensor: Any, described: TensorMeta, index: int, plain: bool) -> Met
     if not readable:
         kind = statistics.OPAQUE
     watched = kind in statistics.CAN_BE_NOT_FINITE and count > 0
-    quick = watched and kind in (statistics.FLOAT, statistics.HALF) and count > statistics.TINY
+    quick = watched and kind in (statistics.FLOAT, statistics.HALF)
     return Meta(index, count, kind, count * quiet.get_itemsize(tensor), watched, quick, described.layout)
 
 

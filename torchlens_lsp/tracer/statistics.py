@@ -22,7 +22,6 @@ from typing import Any
 
 import torch
 
-from ..document.values import Stats
 from . import quiet
 
 WHOLE_CAP = 1 << 27
@@ -72,8 +71,10 @@ CONVERTED = frozenset({CONVERTED_FLOAT, CONVERTED_INTEGER})
 INTEGRAL = frozenset({INTEGER, BOOL, CONVERTED_INTEGER})
 CAN_BE_NOT_FINITE = frozenset({FLOAT, HALF, CONVERTED_FLOAT, COMPLEX})
 
-ALL_FINITE = Stats(nan=0, inf=0)
-NOTHING_READ = Stats()
+Figures = tuple["float | None", "float | None", "float | None", "float | None", "int | None", "int | None", bool]
+"""The fields of `Stats`."""
+ALL_FINITE: Figures = (None, None, None, None, 0, 0, False)
+NOTHING_READ: Figures = (None, None, None, None, None, None, False)
 
 _total, _item, _tolist, _vector_norm = quiet.total, quiet.item, quiet.tolist, quiet.vector_norm
 _get_shape, _get_dtype, _get_storage = quiet.get_shape, quiet.get_dtype, quiet.get_storage
@@ -135,7 +136,7 @@ def watch(tensor: Any, kind: int, count: int, size: int) -> tuple[int, int] | No
     if distinct > (CONVERTED_CAP if kind == CONVERTED_FLOAT else WHOLE_CAP):
         return None
     if distinct <= TINY and kind != COMPLEX:
-        value = sum(_listed(view))
+        value = sum(listed(view))
         if value - value == 0.0:
             return 0, 0
     elif is_finite(view, kind):
@@ -144,8 +145,8 @@ def watch(tensor: Any, kind: int, count: int, size: int) -> tuple[int, int] | No
     return nan * copies, inf * copies
 
 
-def _listed(view: Any) -> list[Any]:
-    """The elements as Python numbers."""
+def listed(view: Any) -> list[Any]:
+    """The elements of a few as Python numbers."""
     depth, values = quiet.get_dim(view), _tolist(view)
     if depth == 0:
         return [values]
@@ -208,36 +209,63 @@ def _converted(view: Any, dtype: torch.dtype) -> Iterator[Any]:
 # --- all figures ------------------------------------------------------------------------------------------------------
 
 
-def read(tensor: Any, kind: int, count: int, size: int) -> Stats:
+def read(tensor: Any, kind: int, count: int, size: int) -> Figures:
     """All figures of `tensor`, a strided one of `count` elements that take `size` bytes, whose dtype is of `kind`."""
     if count == 0 or kind == QUANTIZED:
         return ALL_FINITE
     if kind == COMPLEX:
         counts = watch(tensor, kind, count, size)
-        return NOTHING_READ if counts is None else Stats(nan=counts[0], inf=counts[1])
+        return NOTHING_READ if counts is None else (None, None, None, None, *counts, False)
     if count > PIECE and kind not in INTEGRAL and quiet.is_neg(tensor):
         return _negated(read(quiet.negated_view(tensor), kind, count, size))  # else every step would copy all of it
     elements = elements_of(tensor, count, size)
     if elements is None:
         return NOTHING_READ
-    view, distinct, copies, _ = elements
+    view, distinct, copies, flat = elements
     if distinct <= TINY:
         return _of_few(view, copies, kind in INTEGRAL)
     lowest, highest, nan, inf = _whole(view, distinct, kind)
-    mean, deviation = _of_sample(elements, kind, nan != 0 or inf != 0)
     if copies > 1:
         nan, inf = nan and nan * copies, inf and inf * copies
-    return Stats(lowest, highest, mean, deviation, nan, inf, distinct > SAMPLE)
+    sampled = distinct > SAMPLE
+    if sampled:
+        view = _sample(view, distinct, flat)
+        distinct = quiet.get_count(view)
+    if kind in INTEGRAL:
+        mean = _item(_total(quiet.convert(view, torch.float64))) / distinct
+        return lowest, highest, mean, None, nan, inf, sampled
+    if kind != FLOAT or _get_dtype(view) is torch.bfloat16:
+        view = quiet.convert(view, torch.float32)
+    if nan != 0 or inf != 0:
+        view = quiet.masked_select(view, quiet.isfinite(view))
+        distinct = quiet.get_count(view)
+        if not distinct:
+            return lowest, highest, None, None, nan, inf, sampled
+    mean = _item(_total(view)) / distinct
+    square = _item(_vector_norm(view)) ** 2 / distinct
+    variance = square - mean * mean
+    if not variance > TRUSTED_VARIANCE * square:  # nearly equal elements, or an overflow
+        view = quiet.convert(view, torch.float64)
+        mean = _item(_total(view)) / distinct
+        variance = _item(_vector_norm(quiet.subtract(view, mean))) ** 2 / distinct
+    number = distinct * copies
+    deviation = math.sqrt(variance * number / (number - 1)) if number > 1 else None
+    return lowest, highest, mean, deviation, nan, inf, sampled
 
 
-def _negated(stats: Stats) -> Stats:
-    lowest, highest, mean = (None if figure is None else -figure for figure in (stats.max, stats.min, stats.mean))
-    return stats._replace(min=lowest, max=highest, mean=mean)
+def _negated(figures: Figures) -> Figures:
+    lowest, highest, mean, *others = figures
+    return (  # type: ignore[return-value]
+        None if highest is None else -highest,
+        None if lowest is None else -lowest,
+        None if mean is None else -mean,
+        *others,
+    )
 
 
-def _of_few(view: Any, copies: int, integral: bool) -> Stats:
+def _of_few(view: Any, copies: int, integral: bool) -> Figures:
     """All figures of a few elements, by Python's arithmetic."""
-    values = _listed(view)
+    values = listed(view)
     nan = inf = 0
     total = sum(values)
     if total - total != 0:
@@ -246,14 +274,14 @@ def _of_few(view: Any, copies: int, integral: bool) -> Stats:
         inf = len(values) - len(finite) - nan
         values = finite
         if not values:
-            return Stats(nan=nan * copies, inf=inf * copies)
+            return None, None, None, None, nan * copies, inf * copies, False
     mean = math.fsum(values) / len(values)
     deviation = None
     number = len(values) * copies
     if number > 1 and not integral:
         squares = math.fsum([(value - mean) ** 2 for value in values]) * copies
         deviation = math.sqrt(squares / (number - 1))
-    return Stats(float(min(values)), float(max(values)), mean, deviation, nan * copies, inf * copies)
+    return float(min(values)), float(max(values)), mean, deviation, nan * copies, inf * copies, False
 
 
 _Whole = tuple["float | None", "float | None", "int | None", "int | None"]
@@ -288,32 +316,6 @@ def _whole_by_pieces(pieces: Iterator[Any]) -> _Whole:
         low, high = quiet.aminmax(piece)
         lowest, highest = min(lowest, float(_item(low))), max(highest, float(_item(high)))
     return (None, None, nan, inf) if lowest > highest else (lowest, highest, nan, inf)
-
-
-def _of_sample(elements: Elements, kind: int, some_not_finite: bool) -> tuple[float | None, float | None]:
-    """Mean and deviation of the finite elements, or of those in a sample."""
-    view, count, copies, flat = elements
-    if count > SAMPLE:
-        view = _sample(view, count, flat)
-    if kind in INTEGRAL:
-        view = quiet.convert(view, torch.float64)
-        return _item(_total(view)) / quiet.get_count(view), None
-    if kind != FLOAT or _get_dtype(view) is torch.bfloat16:
-        view = quiet.convert(view, torch.float32)
-    if some_not_finite:
-        view = quiet.masked_select(view, quiet.isfinite(view))
-    number = quiet.get_count(view)
-    if not number:
-        return None, None
-    mean = _item(_total(view)) / number
-    square = _item(_vector_norm(view)) ** 2 / number
-    variance = square - mean * mean
-    if not variance > TRUSTED_VARIANCE * square:  # nearly equal elements, or an overflow
-        view = quiet.convert(view, torch.float64)
-        mean = _item(_total(view)) / number
-        variance = _item(_vector_norm(quiet.subtract(view, mean))) ** 2 / number
-    population = number * copies
-    return mean, math.sqrt(variance * population / (population - 1)) if population > 1 else None
 
 
 def _sample(view: Any, count: int, flat: bool) -> Any:

@@ -20,7 +20,19 @@ from weakref import ref
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from ..document.values import NOT_READ, TENSOR, Stats, TensorMeta, ValueTable
+from ..document.values import (
+    HAS_INF,
+    HAS_MEAN,
+    HAS_NAN,
+    HAS_RANGE,
+    HAS_STD,
+    IS_SAMPLED,
+    NOT_READ,
+    TENSOR,
+    Stats,
+    TensorMeta,
+    ValueTable,
+)
 from . import metadata, quiet, statistics
 from .budget import REFUSED, Budget
 from .metadata import Meta
@@ -35,6 +47,8 @@ VIEW_WATCHED = 1 << 15
 
 State = tuple[Any, int, bool, int, int, Meta]
 """(reference, version, requires_grad, row, level, metadata)"""
+
+_ALL_FIGURES = HAS_RANGE | HAS_MEAN | HAS_STD | HAS_NAN | HAS_INF
 
 _UNKNOWN = -1
 """Version of a tensor that may have changed at any time."""
@@ -73,8 +87,16 @@ class TensorRecorder:
         self._described: dict[TensorMeta, Meta] = {}
         self._metadata_rows: dict[int, int] = {}
         """Rows of tensors of which nothing but the metadata is known, by index of it."""
-        self._all_finite = table.statistics.append(statistics.ALL_FINITE)
+        self._all_finite = table.statistics.append(Stats(*statistics.ALL_FINITE))
         self._plain_classes: dict[int, tuple[type, bool]] = {}
+        figures = table.statistics
+        self._flags = figures.flags
+        self._add_figures = tuple(
+            column.append
+            for column in (
+                figures.flags, figures.min, figures.max, figures.mean, figures.std, figures.nan, figures.inf,
+            )
+        )  # fmt: skip
         self._kinds = table.kind
         self._add_kind, self._add_ref, self._add_stats = table.kind.append, table.ref.append, table.stats.append
 
@@ -93,32 +115,37 @@ class TensorRecorder:
             return self.observe_output(tensor) if output else self.observe(tensor, full)
         if output:
             stats = self._all_finite
-            if not (meta.quick and self._is_finite(tensor, meta.size, requires_grad)):
+            if not (meta.quick and self._is_finite(tensor, meta, requires_grad)):
                 stats = self._watch(tensor, meta, version)
             row, level = len(self._kinds), WATCHED
             self._add_kind(TENSOR)
             self._add_ref(meta.index)
             self._add_stats(stats)
         else:
+            if full and self.full_level and meta.kind and (started := self._start(tensor, meta)) != REFUSED:
+                return self._read(tensor, meta, version, requires_grad, None, started)
             known = self._metadata_rows.get(meta.index)
-            if known is None or (full and self.full_level):
-                return self.observe(tensor, full)
+            if known is None:
+                return self.observe(tensor, False)
             row, level = known, METADATA
         if len(self.states) >= MAX_STATES:
             self.states.clear()
         self.states[id(tensor)] = ref(tensor), version, requires_grad, row, level, meta
         return row
 
-    def _is_finite(self, tensor: Any, size: int, requires_grad: bool) -> bool:
+    def _is_finite(self, tensor: Any, meta: Meta, requires_grad: bool) -> bool:
         """What `statistics.watch` finds, sooner, for what most operations give: a storage of its own, all of it.
 
         False where it is not known.
         """
         if _dispatch_modes() or _is_profiling() or _transform() is not None:
             return False
-        if _get_storage(tensor).nbytes() != size or tensor.storage_offset() or not tensor.is_contiguous():
+        if _get_storage(tensor).nbytes() != meta.size or tensor.storage_offset() or not tensor.is_contiguous():
             return False
-        if requires_grad and _is_grad_enabled():
+        value: float
+        if meta.count <= statistics.TINY:
+            value = sum(statistics.listed(tensor))
+        elif requires_grad and _is_grad_enabled():
             _set_grad(False)
             try:
                 value = _item(_total(tensor))
@@ -126,7 +153,7 @@ class TensorRecorder:
                 _set_grad(True)
         else:
             value = _item(_total(tensor))
-        return value - value == 0.0  # type: ignore[no-any-return]
+        return value - value == 0.0
 
     # --- all tensors --------------------------------------------------------------------------------------------------
 
@@ -135,9 +162,10 @@ class TensorRecorder:
         version = self._version(tensor)
         state = self._state(tensor, version)
         meta = state[5] if state is not None else self._meta(tensor, class_name)
-        if full and self.full_level and (state is None or state[4] < READ) and meta.kind != statistics.OPAQUE:
-            if _operations_unheard(tensor) and (started := self._budget.start(meta.count)) != REFUSED:
-                return self._read(tensor, meta, version, state, started)
+        if full and self.full_level and meta.kind and (state is None or state[4] < READ):
+            started = self._start(tensor, meta)
+            if started != REFUSED:
+                return self._read(tensor, meta, version, _get_requires_grad(tensor), state, started)
         if state is not None:
             return state[3]
         row = self._metadata_rows.get(meta.index)
@@ -269,29 +297,52 @@ class TensorRecorder:
             and quiet.is_contiguous(base)
         )
 
-    def _read(self, tensor: Any, meta: Meta, version: int, state: State | None, started: float) -> int:
+    def _start(self, tensor: Any, meta: Meta) -> float:
+        """When reading the statistics of `tensor` began, REFUSED if they may not be read now."""
+        return self._budget.start(meta.count) if _operations_unheard(tensor) else REFUSED
+
+    def _read(
+        self, tensor: Any, meta: Meta, version: int, requires_grad: bool, state: State | None, started: float
+    ) -> int:
         """Row of a tensor with all its statistics."""
-        had_grad = _is_grad_enabled()
-        if had_grad:
+        off = requires_grad and _is_grad_enabled()
+        if off:
             _set_grad(False)
         try:
-            stats = statistics.read(tensor, meta.kind, meta.count, meta.size)
+            stats = self._store(*statistics.read(tensor, meta.kind, meta.count, meta.size))
         except Exception:
-            stats = statistics.NOTHING_READ
+            stats = NOT_READ
         finally:
-            if had_grad:
+            if off:
                 _set_grad(True)
             self._budget.end(started)
-        table = self._table
-        number = NOT_READ if stats is statistics.NOTHING_READ else table.statistics.append(stats)
         if state is not None and state[4] == WATCHED:
             row = state[3]
-            if number != NOT_READ:
-                table.stats[row] = number
+            if stats != NOT_READ:
+                self._table.stats[row] = stats
         else:
-            row = table.append(TENSOR, meta.index, number)
+            row = len(self._kinds)
+            self._add_kind(TENSOR)
+            self._add_ref(meta.index)
+            self._add_stats(stats)
         self._remember(tensor, version, row, READ, meta)
         return row
+
+    def _store(self, *figures: Any) -> int:
+        """Statistics id of (min, max, mean, std, NaN, Inf, sampled)."""
+        if None in figures:
+            return NOT_READ if figures == statistics.NOTHING_READ else self._table.statistics.append(Stats(*figures))
+        # `Statistics.append`, sooner, for the common case that everything was read.
+        lowest, highest, mean, deviation, nan, inf, sampled = figures
+        add_flags, add_min, add_max, add_mean, add_std, add_nan, add_inf = self._add_figures
+        add_flags(_ALL_FIGURES | IS_SAMPLED if sampled else _ALL_FIGURES)
+        add_min(lowest)
+        add_max(highest)
+        add_mean(mean)
+        add_std(deviation)
+        add_nan(nan)
+        add_inf(inf)
+        return len(self._flags) - 1
 
 
 def _operations_unheard(tensor: Any) -> bool:
