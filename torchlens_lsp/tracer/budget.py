@@ -1,4 +1,4 @@
-"""How much of a run's time reading statistics may take."""
+"""How much of a run's time looking at values may take."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ REFUSED = -1.0
 class Budget:
     """Allows reads as long as they take at most an allowance and `share` of the time since the budget began."""
 
-    def __init__(self, share: float | None = None, clock: Callable[[], float] = perf_counter) -> None:
+    def __init__(
+        self, share: float | None = None, clock: Callable[[], float] = perf_counter, allowance: float = ALLOWANCE
+    ) -> None:
         self.clock = clock
         """Seconds, from anywhere."""
         self.spent = 0.0
@@ -27,6 +29,7 @@ class Budget:
         self.refused = 0
         """Reads that were not allowed."""
         self._share = SHARE if share is None else share
+        self._allowance = allowance
         self._began = clock()
 
     def begin(self) -> None:
@@ -38,7 +41,7 @@ class Budget:
         """The time now if a tensor of so many elements may be read, REFUSED if there is no time for it."""
         now = self.clock()
         expected = READ_SECONDS + elements * ELEMENT_SECONDS
-        if self.spent + expected <= ALLOWANCE + self._share * (now - self._began):
+        if self.spent + expected <= self._allowance + self._share * (now - self._began):
             return now
         self.refused += 1
         return REFUSED

@@ -8,27 +8,38 @@ comparison or hashing, all of which a user's class can override and a half-writt
 from __future__ import annotations
 
 import enum
-import sys
 import types
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import islice
 from typing import Any, NamedTuple
 
 import torch
+from torch.optim.lr_scheduler import LRScheduler
+from torch.utils.data import DataLoader, Dataset, Sampler
 
-TENSOR, PARAMETER, SEQUENCE, NAMED_TUPLE, MAPPING, OBJECT, PLAIN, IGNORED, BARE = range(9)
-"""What a class's instances are recorded as. BARE: by the class's name alone."""
-TENSORS = frozenset({TENSOR, PARAMETER})
+from .plain import class_name, derives_from, text_of_class
 
-_is_subclass: Callable[[type, type], bool] = lambda cls, base: type.__subclasscheck__(base, cls)  # noqa: E731
-_name_of: Callable[[type], str] = type.__dict__["__name__"].__get__
+TENSOR, SEQUENCE, NAMED_TUPLE, MAPPING, OBJECT, PLAIN, BARE, IGNORED = range(8)
+"""What a class's instances are recorded as.
+
+PLAIN: by a text. BARE: by the class's name alone. IGNORED: not at all where one stands alone.
+"""
+
 _mro_of: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 _vars_of: Callable[[type], Any] = type.__dict__["__dict__"].__get__
+_flags_of: Callable[[type], int] = type.__dict__["__flags__"].__get__
+_DEFINED_BY_PYTHON = 1 << 9
+"""Bit of a class's flags: made by a `class` statement, so that its members are fields."""
 
 _IGNORED: tuple[type, ...] = (
     type,
     torch.nn.Module,
+    torch.optim.Optimizer,
+    LRScheduler,
+    Dataset,
+    DataLoader,
+    Sampler,
     types.FunctionType,
     types.BuiltinFunctionType,
     types.MethodType,
@@ -47,69 +58,61 @@ _IGNORED: tuple[type, ...] = (
     staticmethod,
     classmethod,
     property,
+    torch.jit.ScriptFunction,
 )
-"""Values that are not recorded when they stand alone: code, and what holds code."""
+"""Code, and what holds code or all of a program's state: modules show themselves by what they do, and opening an
+optimizer at every `optimizer.step()` would read all parameters."""
 
 
 class Class(NamedTuple):
-    """What is known of a class."""
+    """What is known of a class, and how its instances are read."""
 
     cls: type
     """Held so that its id is not given away."""
     kind: int
     name: str
-    read: Callable[[Any], Any]
-    """SEQUENCE, NAMED_TUPLE: value -> (items up to a bound). MAPPING, OBJECT: -> (key, item) pairs. PLAIN: -> text."""
-    length: Callable[[Any], int]
     container: str
-    """`tuple`, `list`, `dict` or `object`."""
+    """Kind of the row: `tuple`, `list`, `dict` or `object`; `` for what is no container."""
+    read: Callable[[Any], Any]
+    """The first items; for MAPPING and OBJECT (key, item) pairs; for PLAIN the text."""
+    length: Callable[[Any], int]
+    """How many items there are."""
     keys: tuple[str, ...] = ()
     """Field names of a named tuple."""
 
 
-def _no_length(value: Any) -> int:
-    return 0
+def classify(cls: type, most: int) -> Class:
+    """Look at a class, of whose instances at most `most` items will be read."""
+    name = class_name(cls)
 
+    def found(kind: int, read: Callable[[Any], Any] = _nothing) -> Class:
+        return Class(cls, kind, name, "", read, _nothing)
 
-def classify(cls: type, most: int, text_of: Callable[[type], Callable[[Any], str] | None]) -> Class:
-    """Look at a class. At most `most` items of a container will be read; `text_of` knows the plain classes."""
-    name = _name_of(cls)
-
-    def known(kind: int, read: Callable[[Any], Any] = _nothing, length: Any = _no_length, container: str = "") -> Class:
-        return Class(cls, kind, name, read, length, container)
-
-    if _is_subclass(cls, torch.Tensor):
-        return known(PARAMETER if _is_subclass(cls, torch.nn.Parameter) else TENSOR)
-    if any(_is_subclass(cls, ignored) for ignored in _IGNORED):
-        return known(IGNORED)
-    if _is_subclass(cls, enum.Enum):
-        return known(PLAIN, _enum_reader(name))
-    text = text_of(cls)
+    if derives_from(cls, torch.Tensor):
+        return found(TENSOR)
+    if any(derives_from(cls, ignored) for ignored in _IGNORED):
+        return found(IGNORED)
+    if derives_from(cls, enum.Enum):
+        return found(PLAIN, _member_reader(name))
+    text = text_of_class(cls)
     if text is not None:
-        return known(PLAIN, text)
-    if _is_subclass(cls, tuple):
-        fields = _fields(cls)
-        if fields:
-            found = known(NAMED_TUPLE, _slice_reader(tuple, most), tuple.__len__, "tuple")
-            return found._replace(keys=fields)
-        return known(SEQUENCE, _slice_reader(tuple, most), tuple.__len__, "tuple")
-    if _is_subclass(cls, list):
-        return known(SEQUENCE, _slice_reader(list, most), list.__len__, "list")
-    if _is_subclass(cls, dict):
-        return known(MAPPING, lambda value: list(islice(dict.items(value), most)), dict.__len__, "dict")
+        return found(PLAIN, text)
+    if derives_from(cls, tuple):
+        fields = _field_names(cls)
+        kind = NAMED_TUPLE if fields else SEQUENCE
+        return Class(cls, kind, name, "tuple", _slice_reader(tuple, most), tuple.__len__, fields)
+    if derives_from(cls, list):
+        return Class(cls, SEQUENCE, name, "list", _slice_reader(list, most), list.__len__)
+    if derives_from(cls, dict):
+        return Class(cls, MAPPING, name, "dict", lambda value: list(islice(dict.items(value), most)), dict.__len__)
     for base in (set, frozenset, deque):
-        if _is_subclass(cls, base):
-            return known(SEQUENCE, _islice_reader(base, most), base.__len__, "list")
-    if _is_subclass(cls, types.MappingProxyType):
-        return known(BARE)
-    fields_of = _field_reader(cls, most)
-    if fields_of is None:
-        return known(BARE)
-    return known(OBJECT, fields_of, _no_length, "object")
+        if derives_from(cls, base):
+            return Class(cls, SEQUENCE, name, "list", _islice_reader(base, most), base.__len__)
+    return _object_class(cls, name, most) or found(BARE)
 
 
 def _nothing(value: Any) -> Any:
-    return None
+    return 0
 
 
 def _slice_reader(base: Any, most: int) -> Callable[[Any], Any]:
@@ -122,21 +125,21 @@ def _islice_reader(base: Any, most: int) -> Callable[[Any], Any]:
     return lambda value: list(islice(iterate(value), most))
 
 
-def _fields(cls: type) -> tuple[str, ...]:
+def _field_names(cls: type) -> tuple[str, ...]:
     """Field names of a named tuple class or of one of torch's `return_types`."""
     for ancestor in _mro_of(cls):
-        namespace = _vars_of(ancestor)
         for attribute in ("_fields", "__match_args__"):
-            found = namespace.get(attribute)
-            if type(found) is tuple and found and all(type(field) is str for field in found):
-                return found
+            names = _vars_of(ancestor).get(attribute)
+            if type(names) is tuple and names and all(type(name) is str for name in names):
+                return names
     return ()
 
 
-def _enum_reader(name: str) -> Callable[[Any], str]:
+def _member_reader(name: str) -> Callable[[Any], str]:
+    """How a member of an enumeration is written: `Color.RED`."""
+
     def text(value: Any) -> str:
-        fields = instance_dict(value)
-        member = None if fields is None else dict.get(fields, "_name_")
+        member = dict.get(instance_dict(value) or {}, "_name_")
         return f"{name}.{member}" if type(member) is str else name
 
     return text
@@ -146,59 +149,43 @@ def _enum_reader(name: str) -> Callable[[Any], str]:
 
 
 def instance_dict(value: Any) -> dict[Any, Any] | None:
-    """The instance dictionary itself, past any `__getattribute__` or property in the way."""
-    for ancestor in _mro_of(type(value)):
+    """The instance dictionary itself, past any `__getattribute__` or property in the way; None if there is none."""
+    get = _dict_getter(type(value))
+    return None if get is None else get(value)
+
+
+def _dict_getter(cls: type) -> Callable[[Any], dict[Any, Any]] | None:
+    for ancestor in _mro_of(cls):
         descriptor = _vars_of(ancestor).get("__dict__")
         if type(descriptor) is types.GetSetDescriptorType:
-            found = descriptor.__get__(value)
-            return found if isinstance(found, dict) else None
+            return descriptor.__get__
     return None
 
 
-def _field_reader(cls: type, most: int) -> Callable[[Any], list[tuple[str, Any]]] | None:
-    """A function that lists (name, value) of an instance's slots and dictionary; None if it can have neither."""
+def _object_class(cls: type, name: str, most: int) -> Class | None:
+    """How instances are read by their slots and dictionary; None if they can have neither."""
     slots: dict[str, Callable[[Any], Any]] = {}
-    dictionary: Callable[[Any], Any] | None = None
     for ancestor in reversed(_mro_of(cls)):
-        for name, descriptor in _vars_of(ancestor).items():
-            kind = type(descriptor)
-            if kind is types.MemberDescriptorType and not _is_builtin(ancestor):
-                slots[name] = descriptor.__get__
-            elif kind is types.GetSetDescriptorType and name == "__dict__":
-                dictionary = descriptor.__get__
-    if not slots and dictionary is None:
+        if _flags_of(ancestor) & _DEFINED_BY_PYTHON:
+            for slot, descriptor in _vars_of(ancestor).items():
+                if type(descriptor) is types.MemberDescriptorType:
+                    slots[slot] = descriptor.__get__
+    own = _dict_getter(cls)
+    if not slots and own is None:
         return None
-    readers = tuple(slots.items())
 
     def fields(value: Any) -> list[tuple[str, Any]]:
         found: list[tuple[str, Any]] = []
-        for name, get in readers:
+        for slot, get in islice(slots.items(), most):
             try:
-                found.append((name, get(value)))
+                found.append((slot, get(value)))
             except AttributeError:
-                continue  # a slot that was never set
-        own = None if dictionary is None else dictionary(value)
-        if isinstance(own, dict):
-            found.extend(islice(dict.items(own), most))
+                continue  # it was never set
+        if own is not None:
+            found.extend(islice(dict.items(own(value)), most - len(found)))
         return found
 
-    return fields
+    def number(value: Any) -> int:
+        return len(slots) + (0 if own is None else dict.__len__(own(value)))
 
-
-def _is_builtin(cls: type) -> bool:
-    """Whether a class is not defined in Python: its members are no fields of the user's."""
-    return not cls.__flags__ & _HEAP_TYPE
-
-
-_HEAP_TYPE = 1 << 9
-
-
-def numpy_array_class() -> Any:
-    """`numpy.ndarray` if the program has loaded numpy."""
-    numpy = sys.modules.get("numpy")
-    return None if numpy is None else vars(numpy).get("ndarray")
-
-
-def first(values: Iterable[Any], number: int) -> list[Any]:
-    """The first `number` of `values`."""
-    return list(islice(values, number))
+    return Class(cls, OBJECT, name, "object", fields, number)

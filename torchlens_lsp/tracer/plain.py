@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import PosixPath, WindowsPath
 from typing import Any
 
 import torch
@@ -13,47 +14,42 @@ LONGEST_TEXT = 80
 LARGEST_INTEGER = 256
 """Bits of an integer that is written out: larger ones take long to write, and Python refuses the largest."""
 
-_is_subclass = type.__subclasscheck__
+class_name: Callable[[type], str] = type.__dict__["__name__"].__get__
+"""A class's name, whatever its metaclass says."""
+
+
+def derives_from(cls: type, base: type) -> bool:
+    """Whether `cls` is `base` or a real subclass of it, whatever their metaclasses say."""
+    return type.__subclasscheck__(base, cls)
 
 
 def text_of_int(value: int) -> str:
+    """The number, or how many bits it has."""
     bits = int.bit_length(value)
-    if bits > LARGEST_INTEGER:
-        return f"<integer of {bits} bits>"
-    return int.__repr__(value)
+    return int.__repr__(value) if bits <= LARGEST_INTEGER else f"<integer of {bits} bits>"
 
 
 def text_of_str(value: str) -> str:
-    length = str.__len__(value)
-    if length <= LONGEST_TEXT:
+    """The string's beginning, in quotes."""
+    if str.__len__(value) <= LONGEST_TEXT:
         return str.__repr__(value)
     return str.__repr__(str.__getitem__(value, slice(0, LONGEST_TEXT))) + "…"
 
 
-def text_of_bytes(value: bytes) -> str:
-    length = bytes.__len__(value)
-    if length <= LONGEST_TEXT:
+def _text_of_bytes(value: bytes) -> str:
+    if bytes.__len__(value) <= LONGEST_TEXT:
         return bytes.__repr__(value)
     return bytes.__repr__(bytes.__getitem__(value, slice(0, LONGEST_TEXT))) + "…"
 
 
-def text_of_bytearray(value: bytearray) -> str:
-    return f"<{bytearray.__len__(value)} bytes>"
+def _text_of_range(value: range) -> str:
+    bounds = [value.start, value.stop] if value.step == 1 else [value.start, value.stop, value.step]
+    return f"range({', '.join(text_of_int(bound) for bound in bounds)})"
 
 
-def text_of_slice(value: slice) -> str:
-    parts = [_bound(value.start), _bound(value.stop)]
-    if value.step is not None:
-        parts.append(_bound(value.step))
-    return ":".join(parts)
-
-
-def _bound(value: Any) -> str:
-    if value is None:
-        return ""
-    if type(value) is int:
-        return text_of_int(value)
-    return "…"
+def _text_of_slice(value: slice) -> str:
+    bounds = [value.start, value.stop] if value.step is None else [value.start, value.stop, value.step]
+    return ":".join("" if bound is None else text_of_int(bound) if type(bound) is int else "…" for bound in bounds)
 
 
 _BY_BASE: tuple[tuple[type, Callable[[Any], str]], ...] = (
@@ -62,8 +58,8 @@ _BY_BASE: tuple[tuple[type, Callable[[Any], str]], ...] = (
     (float, float.__repr__),
     (complex, complex.__repr__),
     (str, text_of_str),
-    (bytes, text_of_bytes),
-    (bytearray, text_of_bytearray),
+    (bytes, _text_of_bytes),
+    (bytearray, lambda value: f"<{bytearray.__len__(value)} bytes>"),
 )
 """Classes whose subclasses are read by the same method."""
 
@@ -71,47 +67,44 @@ _EXACT: dict[int, Callable[[Any], str]] = {
     id(type(None)): lambda value: "None",
     id(type(...)): lambda value: "...",
     id(type(NotImplemented)): lambda value: "NotImplemented",
-    id(range): range.__repr__,
-    id(slice): text_of_slice,
-    id(torch.dtype): torch.dtype.__repr__,
+    id(range): _text_of_range,
+    id(slice): _text_of_slice,
     id(torch.device): torch.device.__str__,
-    id(torch.layout): torch.layout.__repr__,
-    id(torch.memory_format): torch.memory_format.__repr__,
-    **{id(cls): cls.__repr__ for cls in (torch.finfo, torch.iinfo)},
-    **{
-        id(getattr(torch, name)): str
-        for name in ("SymInt", "SymFloat", "SymBool")
-        if hasattr(torch, name)
-    },
+    **{id(cls): cls.__repr__ for cls in (torch.dtype, torch.layout, torch.memory_format, torch.finfo, torch.iinfo)},
+    **{id(cls): cls.__str__ for cls in (PosixPath, WindowsPath)},
+    **{id(getattr(torch, name)): str for name in ("SymInt", "SymFloat", "SymBool") if hasattr(torch, name)},
 }
-"""By id of the class; all of these live as long as the interpreter."""
+"""By id of the class (a class's own hash may be anything); all of these live as long as the interpreter."""
 
 
 def text_of_class(cls: type) -> Callable[[Any], str] | None:
-    """How instances of `cls` are written, or None if they are no plain values."""
+    """How instances of `cls` are written; None if they are no plain values."""
     exact = _EXACT.get(id(cls))
     if exact is not None:
         return exact
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        names = vars(numpy)
-        array, scalar = names.get("ndarray"), names.get("generic")
-        if isinstance(array, type) and _is_subclass(array, cls):
-            return _array_reader(array)
-        if isinstance(scalar, type) and _is_subclass(scalar, cls):
-            return _scalar_reader(scalar)
+    array, scalar = _numpy_class("ndarray"), _numpy_class("generic")
+    if array is not None and derives_from(cls, array):
+        return _array_reader(array)
+    if scalar is not None and derives_from(cls, scalar):
+        return _scalar_reader(scalar)
     for base, text in _BY_BASE:
-        if _is_subclass(base, cls):
+        if derives_from(cls, base):
             return text
     return None
+
+
+def _numpy_class(name: str) -> Any:
+    """A class of numpy's, None unless the program has loaded it."""
+    numpy = sys.modules.get("numpy")
+    found = None if numpy is None else vars(numpy).get(name)
+    return found if isinstance(found, type) else None
 
 
 def _array_reader(array: Any) -> Callable[[Any], str]:
     get_shape, get_dtype = array.shape.__get__, array.dtype.__get__
 
     def text(value: Any) -> str:
-        shape = ", ".join(str(size) for size in get_shape(value))
-        return f"{get_dtype(value)}[{shape}]"
+        return f"{get_dtype(value)}[{', '.join(str(size) for size in get_shape(value))}]"
 
     return text
 
@@ -124,6 +117,6 @@ def _scalar_reader(scalar: Any) -> Callable[[Any], str]:
         for base, written in _BY_BASE:
             if type(found) is base:
                 return written(found)
-        return type(found).__name__
+        return ""
 
     return text

@@ -160,7 +160,7 @@ def is_finite(view: Any, kind: int) -> bool:
 
     A sum meets every element, runs at the speed of memory, and is NaN or infinite if any of them is.
     """
-    if kind == FLOAT or kind == HALF:
+    if kind in (FLOAT, HALF):
         value = _item(_total(view))
         if value - value == 0.0:
             return True
@@ -179,7 +179,7 @@ def _count_not_finite(view: Any, kind: int) -> tuple[int, int]:
     nan = not_finite = 0
     for piece in _converted(view, torch.float32) if kind == CONVERTED_FLOAT else _pieces(view):
         if kind == COMPLEX and piece.dtype == torch.complex32:
-            piece = quiet.convert(piece, torch.complex64)  # noqa: PLW2901
+            piece = quiet.convert(piece, torch.complex64)
         nan += _number(quiet.not_equal(piece, piece))
         not_finite += piece.numel() - _number(quiet.isfinite(piece))
     return nan, not_finite - nan
@@ -312,7 +312,7 @@ def _whole_by_pieces(pieces: Iterator[Any]) -> _Whole:
             inf += count - finite - nan_here
             if not finite:
                 continue
-            piece = quiet.masked_select(piece, mask)  # noqa: PLW2901
+            piece = quiet.masked_select(piece, mask)
         low, high = quiet.aminmax(piece)
         lowest, highest = min(lowest, float(_item(low))), max(highest, float(_item(high)))
     return (None, None, nan, inf) if lowest > highest else (lowest, highest, nan, inf)

@@ -36,6 +36,8 @@ from ..document.values import (
 from . import metadata, quiet, statistics
 from .budget import REFUSED, Budget
 from .metadata import Meta
+from .objects import instance_dict
+from .plain import derives_from
 
 METADATA, WATCHED, READ = 0, 1, 2
 """What is known of a state: metadata; also whether it has NaN or Inf; all statistics."""
@@ -88,7 +90,6 @@ class TensorRecorder:
         self._metadata_rows: dict[int, int] = {}
         """Rows of tensors of which nothing but the metadata is known, by index of it."""
         self._all_finite = table.statistics.append(Stats(*statistics.ALL_FINITE))
-        self._plain_classes: dict[int, tuple[type, bool]] = {}
         figures = table.statistics
         self._flags = figures.flags
         self._add_figures = tuple(
@@ -119,12 +120,12 @@ class TensorRecorder:
                 stats = self._watch(tensor, meta, version)
             row, level = len(self._kinds), WATCHED
             self._add_kind(TENSOR)
-            self._add_ref(meta.index)
+            self._add_ref(meta.row)
             self._add_stats(stats)
         else:
             if full and self.full_level and meta.kind and (started := self._start(tensor, meta)) != REFUSED:
                 return self._read(tensor, meta, version, requires_grad, None, started)
-            known = self._metadata_rows.get(meta.index)
+            known = self._metadata_rows.get(meta.row)
             if known is None:
                 return self.observe(tensor, False)
             row, level = known, METADATA
@@ -143,7 +144,7 @@ class TensorRecorder:
         if _get_storage(tensor).nbytes() != meta.size or tensor.storage_offset() or not tensor.is_contiguous():
             return False
         value: float
-        if meta.count <= statistics.TINY:
+        if meta.elements <= statistics.TINY:
             value = sum(statistics.listed(tensor))
         elif requires_grad and _is_grad_enabled():
             _set_grad(False)
@@ -168,9 +169,9 @@ class TensorRecorder:
                 return self._read(tensor, meta, version, _get_requires_grad(tensor), state, started)
         if state is not None:
             return state[3]
-        row = self._metadata_rows.get(meta.index)
+        row = self._metadata_rows.get(meta.row)
         if row is None:
-            row = self._metadata_rows[meta.index] = self._table.append(TENSOR, meta.index)
+            row = self._metadata_rows[meta.row] = self._table.append(TENSOR, meta.row)
         self._remember(tensor, version, row, METADATA, meta)
         return row
 
@@ -181,7 +182,7 @@ class TensorRecorder:
         if state is not None and state[4] >= WATCHED:
             return state[3]
         meta = state[5] if state is not None else self._meta(tensor, class_name)
-        row = self._table.append(TENSOR, meta.index, self._watch(tensor, meta, version))
+        row = self._table.append(TENSOR, meta.row, self._watch(tensor, meta, version))
         self._remember(tensor, version, row, WATCHED, meta)
         return row
 
@@ -194,7 +195,6 @@ class TensorRecorder:
         """Drop every reference to tensors and classes of the user's."""
         self.states.clear()
         self._other_states.clear()
-        self._plain_classes.clear()
 
     # --- identity -----------------------------------------------------------------------------------------------------
 
@@ -221,10 +221,12 @@ class TensorRecorder:
     def _remember(self, tensor: Any, version: int, row: int, level: int, meta: Meta) -> None:
         if version == _UNKNOWN:
             return
+        states: dict[int, State]
+        reference: Callable[[Any], Any]
         states, reference = self.states, ref
-        if type(tensor) is not _Tensor and type.__subclasscheck__(_Parameter, type(tensor)):
-            if meta.count < 0 or meta.layout != "strided":
-                return
+        if type(tensor) is not _Tensor and _is_parameter(tensor):
+            if not meta.size:
+                return  # nothing to know it by
             states, reference = self._other_states, _PlaceInStorage
         elif version < 0:
             states = self._other_states
@@ -242,22 +244,17 @@ class TensorRecorder:
             described = metadata.describe(tensor, class_name)
             meta = self._described.get(described)
             if meta is None:
-                meta = metadata.interned(tensor, described, len(self._table.metas), self._is_plain(type(tensor)))
+                meta = metadata.interned(tensor, described, len(self._table.metas))
                 self._table.metas.append(described)
                 self._described[described] = meta
-            if type(tensor) is _Tensor and meta.count >= 0:
+            if type(tensor) is _Tensor and all(type(size) is int for size in described.shape):
+                key: tuple[Any, ...]
                 key = _get_shape(tensor), _get_dtype(tensor), _get_layout(tensor), _get_requires_grad(tensor)
                 self._metas[key if described.device == "cpu" else (*key, _get_device(tensor))] = meta
             return meta
         finally:
             if tracing is not None:
                 quiet.set_tracing_state(tracing)
-
-    def _is_plain(self, cls: type) -> bool:
-        known = self._plain_classes.get(id(cls))
-        if known is None:
-            known = self._plain_classes[id(cls)] = cls, metadata.runs_only_torch(cls)
-        return known[1]
 
     # --- elements -----------------------------------------------------------------------------------------------------
 
@@ -267,12 +264,14 @@ class TensorRecorder:
             return NOT_READ if meta.kind == statistics.OPAQUE else self._all_finite
         if not _operations_unheard(tensor):
             return NOT_READ
-        if meta.count >= VIEW_WATCHED and self._is_finite_view(tensor, version):
+        if meta.elements >= VIEW_WATCHED and self._is_finite_view(tensor, version):
             return self._all_finite
+        if quiet.is_capturing(meta.device):
+            return NOT_READ
         had_grad = _is_grad_enabled()
         _set_grad(False)
         try:
-            counts = statistics.watch(tensor, meta.kind, meta.count, meta.size)
+            counts = _count_not_finite(tensor, meta)
         except Exception:
             return NOT_READ
         finally:
@@ -299,7 +298,9 @@ class TensorRecorder:
 
     def _start(self, tensor: Any, meta: Meta) -> float:
         """When reading the statistics of `tensor` began, REFUSED if they may not be read now."""
-        return self._budget.start(meta.count) if _operations_unheard(tensor) else REFUSED
+        if meta.stored or not _operations_unheard(tensor) or quiet.is_capturing(meta.device):
+            return REFUSED
+        return self._budget.start(meta.elements)
 
     def _read(
         self, tensor: Any, meta: Meta, version: int, requires_grad: bool, state: State | None, started: float
@@ -309,7 +310,7 @@ class TensorRecorder:
         if off:
             _set_grad(False)
         try:
-            stats = self._store(*statistics.read(tensor, meta.kind, meta.count, meta.size))
+            stats = self._store(*statistics.read(tensor, meta.kind, meta.elements, meta.size))
         except Exception:
             stats = NOT_READ
         finally:
@@ -323,7 +324,7 @@ class TensorRecorder:
         else:
             row = len(self._kinds)
             self._add_kind(TENSOR)
-            self._add_ref(meta.index)
+            self._add_ref(meta.row)
             self._add_stats(stats)
         self._remember(tensor, version, row, READ, meta)
         return row
@@ -352,6 +353,19 @@ def _operations_unheard(tensor: Any) -> bool:
     )
 
 
+def _count_not_finite(tensor: Any, meta: Meta) -> tuple[int, int] | None:
+    if not meta.stored:
+        return statistics.watch(tensor, meta.kind, meta.elements, meta.size)
+    values = metadata.stored_elements(tensor, meta.stored)
+    count = quiet.get_count(values)
+    return statistics.watch(values, meta.kind, count, count * quiet.get_itemsize(values)) if count else (0, 0)
+
+
+def _is_parameter(tensor: Any) -> bool:
+    """Whether a tensor is a Parameter, of its class or (one that holds a subclass) marked as one."""
+    return derives_from(type(tensor), _Parameter) or (instance_dict(tensor) or {}).get("_is_param") is True
+
+
 class _PlaceInStorage:
     """Knows a parameter again by its storage, which it does not keep alive, and its place in it."""
 
@@ -359,7 +373,7 @@ class _PlaceInStorage:
 
     def __init__(self, parameter: Any) -> None:
         # While a weak reference to a storage lives, no other storage can have its address.
-        self._storage = StorageWeakRef(_get_storage(parameter))
+        self._storage = StorageWeakRef(_get_storage(parameter))  # type: ignore[no-untyped-call]
         self._shape = _get_shape(parameter)
         self._stride = quiet.get_stride(parameter)
         self._offset = quiet.get_storage_offset(parameter)

@@ -16,8 +16,13 @@ from ..document.values import ValueTable
 from . import quiet
 from .budget import Budget
 from .containers import ContainerRecorder
-from .objects import IGNORED, TENSORS
+from .objects import IGNORED, TENSOR
 from .tensors import METADATA, TensorRecorder
+
+OPENING_SHARE = 0.05
+"""Part of the elapsed time that opening containers may take before they are opened only a little."""
+OPENING_ALLOWANCE = 0.02
+"""Seconds that it may take at once."""
 
 _Tensor = torch.Tensor
 _enter, _leave = quiet.enter_quiet, quiet.leave_guard
@@ -43,7 +48,8 @@ class ValueRecorder:
         self.table = table
         self.budget = Budget(share, clock)
         self._tensors = TensorRecorder(table, self.budget, statistics, sees_operations)
-        self._containers = ContainerRecorder(table, self._tensors)
+        self._opening = Budget(OPENING_SHARE, clock, OPENING_ALLOWANCE)
+        self._containers = ContainerRecorder(table, self._tensors, self._opening)
         self._states = self._tensors.states
         self._full_level = self._tensors.full_level
         self._busy = False
@@ -105,7 +111,7 @@ class ValueRecorder:
                 finally:
                     _leave(None, None, None)
             known = self._containers.class_of(tensor)
-            if known.kind not in TENSORS:
+            if known.kind != TENSOR:
                 return NONE
             _enter()
             try:
@@ -128,6 +134,7 @@ class ValueRecorder:
     def begin_phase(self) -> None:
         """Start the time budget anew: time that an earlier phase left over is not for the next."""
         self.budget.begin()
+        self._opening.begin()
 
     def forget(self) -> None:
         """Drop everything that refers to objects of the user's."""
