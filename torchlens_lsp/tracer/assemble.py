@@ -34,6 +34,7 @@ def assemble(recorder: Recorder, cut_off_at: Sequence[Standing]) -> Document:
     document.branches = _branches(recorder, at)
     document.loops = _loops(recorder, at)
     document.calls = _calls(recorder)
+    document.dropped = _dropped(recorder)
     document.counts = array("q", recorder.events.counts)
     for value_site, targets in recorder.aliases.items():
         for target in targets:
@@ -41,7 +42,6 @@ def assemble(recorder: Recorder, cut_off_at: Sequence[Standing]) -> Document:
     document.ops = _ops(recorder, at)
     document.modules = recorder.modules.table()
     document.files = _files(recorder, cut_off_at)
-    document.dropped = _dropped(recorder, document)
     return document
 
 
@@ -173,12 +173,18 @@ def _files(recorder: Recorder, cut_off_at: Sequence[Standing]) -> list[SourceFil
     return [watched.file for watched in recorder.positions.files]
 
 
-def _dropped(recorder: Recorder, document: Document) -> dict[str, int]:
+def _dropped(recorder: Recorder) -> dict[str, int]:
     """How many events were not kept, by the true counts."""
-    kept = len(recorder.events.rows) + len(recorder.events.branch_rows) + len(recorder.events.loop_rows)
+    events = recorder.events
+    seen = {"evaluation": 0, "branch": 0, "loop": 0}
+    for watched in recorder.positions.files:
+        for local, site in enumerate(watched.file.sites):
+            seen[site.role] += events.counts[watched.file.first_site + local]
     found = {
-        "events": sum(recorder.events.counts) - kept,
-        "calls": recorder.events.dropped_calls,
+        "evaluations": seen["evaluation"] - len(events.rows),
+        "branches": seen["branch"] - len(events.branch_rows),
+        "loops": seen["loop"] - len(events.loop_rows),
+        "calls": events.dropped_calls,
         "ops": recorder.mode.dropped,
     }
     return {name: number for name, number in found.items() if number > 0}

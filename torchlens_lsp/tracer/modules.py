@@ -67,6 +67,10 @@ class ModuleStack:
         known = self.index(root)
         if known != NONE:
             return known
+        with torch._C.DisableTorchFunction():
+            return self._register(root)
+
+    def _register(self, root: nn.Module) -> int:
         number = len(self.roots)
         self.roots.append(type(root).__name__)
         first = len(self.entries)
@@ -178,8 +182,7 @@ class ModuleStack:
 
 
 def _numel(parameter: torch.Tensor) -> int:
-    with torch._C.DisableTorchFunction():
-        try:
-            return int(parameter.numel())
-        except Exception:  # uninitialized (lazy) parameters have none
-            return 0
+    try:
+        return int(parameter.numel())
+    except Exception:  # uninitialized (lazy) parameters have none
+        return 0

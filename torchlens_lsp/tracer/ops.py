@@ -9,7 +9,7 @@ from __future__ import annotations
 import dis
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from types import CodeType, FrameType
@@ -19,7 +19,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from ..document.model import NONE, Range
-from .positions import Positions
+from .positions import HAS_POSITIONS, Positions
 from .values import ValueRecorder
 
 MAX_NESTING = 3
@@ -28,6 +28,9 @@ MAX_TENSORS = 4096
 """How many tensors of one call are looked at."""
 
 _getframe = sys._getframe
+_ref = weakref.ref
+_new_row: Callable[..., Any] = tuple.__new__
+_Tensor, _Parameter = torch.Tensor, torch.nn.Parameter
 _OVERRIDES = torch.overrides.__file__
 _pop: Callable[[], Any] = torch._C._pop_torch_function_stack
 _push: Callable[[Any], None] = torch._C._push_on_torch_function_stack
@@ -108,62 +111,82 @@ class OpMode(TorchFunctionMode):
         return len(self.rows) + self.dropped
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
         self._operation_begins()
         start = perf_counter()
         try:
-            output = func(*args, **kwargs)
+            output = func(*args, **kwargs) if kwargs else func(*args)
         except Exception as error:
-            self._note_failure(error, func, args, kwargs)
+            self._note_failure(error, func, args, kwargs or {})
             raise
-        kind = type(output)
-        if kind in _NO_TENSORS:
-            if output is not None or getattr(func, "__name__", "") != "__setitem__":
-                return output
-        seconds = perf_counter() - start
+        if type(output) in _NO_TENSORS and (output is not None or getattr(func, "__name__", "") != "__setitem__"):
+            return output
         try:
-            self._add(func, args, kwargs, output, seconds)
+            self._add(func, args, kwargs, output, perf_counter() - start, _getframe(1))
         except Exception:
             self._fault()
         return output
 
     # --- rows ----------------------------------------------------------------------------------------------------
 
-    def _add(self, func: Any, args: Any, kwargs: Any, output: Any, seconds: float) -> None:
-        outputs = [args[0]] if output is None else list(tensors_in(output))
-        if not outputs:
-            return
-        if len(self.rows) + len(outputs) > self._budget:
+    def _add(self, func: Any, args: Any, kwargs: Any, output: Any, seconds: float, frame: FrameType) -> None:
+        if type(output) is _Tensor:
+            outputs = (output,)
+        else:
+            outputs = (args[0],) if output is None else tuple(tensors_in(output))
+            if not outputs:
+                return
+        rows = self.rows
+        if len(rows) + len(outputs) > self._budget:
             self.dropped += len(outputs)
             return
-        parents: list[int] = []
-        parameters: list[int] = []
-        for tensor in (*tensors_in(args), *tensors_in(tuple(kwargs.values()))):
-            if id(tensor) in self._parameter_names:
-                parameters.append(id(tensor))
-                continue
-            producer = self.producer(tensor)
-            if producer != NONE and producer not in parents:
-                parents.append(producer)
-        frame = self._caller()
+        while frame.f_code.co_filename == _OVERRIDES and frame.f_back is not None:
+            frame = frame.f_back
         name = _name_of(func)
         if name in _WRITTEN_AS:
             name = _as_written(name, frame.f_code, frame.f_lasti)
+        parents, parameters = self._parents(args, kwargs)
         caller, file, site, range_ = self._origin(frame)
         module, module_pass = self._module_stack[-1]
         call, at = self.current_call(), len(self.evaluations)
         for index, tensor in enumerate(outputs):
             value = self._record_output(tensor)
-            row = OpRow(
-                name, value, index, tuple(parents), tuple(parameters), caller, file, site, range_,
-                module, module_pass, call, seconds, at,
+            rows.append(
+                _new_row(
+                    OpRow,
+                    (
+                        name, value, index, parents, parameters, caller, file, site, range_,
+                        module, module_pass, call, seconds, at,
+                    ),
+                )
             )  # fmt: skip
-            self.produced(tensor, row)
+            self._producers[id(tensor)] = (_ref(tensor), len(rows) - 1)
+
+    def _parents(self, args: Any, kwargs: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Rows that the arguments came out of, and ids of the parameters among them."""
+        parents: list[int] = []
+        parameters: list[int] = []
+        names = self._parameter_names
+        for argument in (*args, *kwargs.values()) if kwargs else args:
+            kind = type(argument)
+            if kind is _Tensor or kind is _Parameter:
+                found: Iterable[torch.Tensor] = (argument,)
+            elif kind in _NO_TENSORS:
+                continue
+            else:
+                found = tensors_in(argument)
+            for tensor in found:
+                if id(tensor) in names:
+                    parameters.append(id(tensor))
+                    continue
+                producer = self.producer(tensor)
+                if producer != NONE and producer not in parents:
+                    parents.append(producer)
+        return tuple(parents), tuple(parameters)
 
     def produced(self, tensor: torch.Tensor, row: OpRow) -> None:
         """Add a row and remember that `tensor` came out of it."""
         self.rows.append(row)
-        self._producers[id(tensor)] = (weakref.ref(tensor), len(self.rows) - 1)
+        self._producers[id(tensor)] = (_ref(tensor), len(self.rows) - 1)
 
     def producer(self, tensor: torch.Tensor) -> int:
         """Row that `tensor` came out of; a buffer of the model becomes a row at its first use; NONE for others."""
@@ -181,14 +204,6 @@ class OpMode(TorchFunctionMode):
         row = OpRow(name, value, 0, (), (), (0, 0), NONE, NONE, None, NONE, 0, self.current_call(), 0.0, 0)
         self.produced(tensor, row)
 
-    @staticmethod
-    def _caller() -> FrameType:
-        """The frame that made the call which is being recorded."""
-        frame: FrameType = _getframe(3)
-        while frame.f_code.co_filename == _OVERRIDES and frame.f_back is not None:
-            frame = frame.f_back
-        return frame
-
     def _origin(self, frame: FrameType) -> tuple[tuple[int, int], int, int, Range | None]:
         """Identity of the instruction that called, and the nearest watched expression."""
         code = frame.f_code
@@ -200,7 +215,8 @@ class OpMode(TorchFunctionMode):
             nearest = nearest.f_back
         if nearest is None:
             return caller, NONE, NONE, None
-        place = self._positions.place(nearest.f_code, nearest.f_lasti, nearest.f_lineno)
+        line = None if HAS_POSITIONS else nearest.f_lineno
+        place = self._positions.place(nearest.f_code, nearest.f_lasti, line)
         if place is None:
             return caller, NONE, NONE, None
         return caller, place.file, place.site, place.range
@@ -228,8 +244,7 @@ class OpMode(TorchFunctionMode):
         """Add an `identity`: a module returned its very input and recorded no op."""
         producer = self.producer(tensor)
         parents = () if producer == NONE else (producer,)
-        frame = self._caller()
-        _, file, site, range_ = self._origin(frame)
+        _, file, site, range_ = self._origin(_getframe(1))
         row = OpRow(
             "identity", self._record(tensor, False), 0, parents, (), (NONE, module[0]), file, site, range_,
             *module, self.current_call(), 0.0, len(self.evaluations),

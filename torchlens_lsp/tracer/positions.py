@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import islice
 from types import CodeType
 from typing import NamedTuple
 
@@ -106,10 +107,7 @@ def instruction_range(source: SourceText, code: CodeType, instruction: int) -> R
     """Range of an instruction, None where the interpreter does not know it."""
     if not HAS_POSITIONS or instruction < 0:
         return None
-    positions = list(code.co_positions())
-    if instruction // 2 >= len(positions):
-        return None
-    line, end_line, column, end_column = positions[instruction // 2]
+    line, end_line, column, end_column = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
     if line is None or end_line is None or column is None or end_column is None or end_line > len(source.lines):
         return None
     return Range(*source.position(line, column), *source.position(end_line, end_column))
