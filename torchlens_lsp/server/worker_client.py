@@ -127,6 +127,8 @@ class _Run:
         self._used = 0
         """Bytes, when the cap was reached."""
         self._next_measure = 0.0
+        self._is_answering = False
+        """Whether user code is over."""
         self._is_closed = False
         """Whether the channel is at its end."""
         self._log_read = asyncio.Event()
@@ -169,6 +171,8 @@ class _Run:
         kind = message.body.get("kind")
         if kind == words.READY:
             self._pid = message.body["pid"]
+            if self._stopping is not None:
+                self._ask_to_stop(self._stopping, self._give_up - time.monotonic())
         elif kind == words.PHASE:
             self._begin(message.body["phase"])
         elif kind == words.DOCUMENT:
@@ -182,7 +186,8 @@ class _Run:
         now = time.monotonic()
         self._seconds[self._phase] += now - self._phase_began
         self._phase_began = now
-        if phase == words.ANSWER:
+        self._is_answering = phase == words.ANSWER
+        if self._is_answering:
             self._deadline = self._give_up = now + ANSWER_SECONDS
         else:
             self._phase = phase
@@ -260,8 +265,10 @@ class _Run:
         if self._pid is None and status != 0 and self._stopping is None:
             command = " ".join(map(str, self._process.args)) if isinstance(self._process.args, list) else ""
             return self.unable(self._request, words.CANNOT_START, f"{command} {describe_exit(status)}{said}")
-        if self._stopping is not None:
+        if self._stopping is not None and not self._is_answering:
             return self._stopped()
+        if self._is_answering and status > 0:
+            return self._obituary("crashed", words.INTERNAL, f"the worker failed while it made its answer{said}")
         document = self._obituary("crashed", words.DIED, f"the process {describe_exit(status)}")
         if last:
             document.notes.append("The last that the run printed: " + "\n".join(last))

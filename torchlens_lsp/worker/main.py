@@ -13,7 +13,6 @@ from .session import Session
 def serve(source: int, sink: int, make_recording: MakeRecording = make) -> NoReturn:
     """Answer the one request that comes from `source`, into `sink`; then end the process."""
     channel = Channel(source, sink)
-    channel.ready()
     body = channel.receive()
     if body is None:
         leave(0)

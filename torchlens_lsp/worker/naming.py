@@ -11,6 +11,9 @@ import os
 import sys
 from dataclasses import dataclass
 
+from ..document.model import Range
+from ..tracer.text import SourceText
+
 PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 SOURCE_FOLDER = "src"
 
@@ -107,6 +110,23 @@ def imports_of(text: str) -> Imports:
             if node.level == 0 and node.module:
                 tops.add(node.module.partition(".")[0])
     return Imports(level, frozenset(tops))
+
+
+def import_of(top: str, text: str) -> Range | None:
+    """Where a text first imports the module `top` or a part of it."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [node.module or ""]
+        if isinstance(node, ast.stmt) and any(name.partition(".")[0] == top for name in names):
+            return SourceText(text).range(node)
+    return None
 
 
 def _regular_package(folder: str, project: str, needed: int) -> list[str]:

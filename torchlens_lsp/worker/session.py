@@ -27,7 +27,7 @@ from .driving import drive
 from .example import BadExampleError, Example, TracedCall
 from .loading import Finder, load, load_as_main
 from .main_block import Candidate, MainBlock, MainRun
-from .naming import place_of
+from .naming import import_of, place_of
 from .output import StandardStreams
 from .recording import MakeRecording, Recording
 from .source import Sources, normal
@@ -72,6 +72,8 @@ class Session:
 
     def run(self) -> NoReturn:
         """Make the run and answer."""
+        self._stopping.arm()
+        self._channel.ready()
         process.end_with_server()
         process.appear_as(self._request.file, self._request.root, self._request.argv)
         self._announce(IMPORT)
@@ -79,7 +81,6 @@ class Session:
             self._recorder, self._torch = self._make(self._request)
         except UnusableInterpreterError as error:
             self._finish(Outcome("error", self._error_at_torch(error)))
-        self._stopping.arm()
         if self._spec.origin == MAIN_BLOCK:
             self._run_main_block(self._recorder)
         else:
@@ -218,7 +219,15 @@ class Session:
         return Outcome("bad-example", error)
 
     def _error_at_torch(self, fault: UnusableInterpreterError) -> RunError:
-        return self._placed(RunError(PHASES[IMPORT], fault.kind, str(fault)))
+        """An error of the interpreter, at the line that would have met it."""
+        error = RunError(PHASES[IMPORT], fault.kind, str(fault))
+        try:
+            place = import_of("torch", self._sources.text(self._request.file))
+        except (OSError, SyntaxError):
+            place = None
+        if place is not None:
+            error.uri, error.range = Path(self._request.file).as_uri(), place
+        return self._placed(error)
 
     def _placed(self, error: RunError) -> RunError:
         """An error without a place in any file is shown at the example."""
@@ -230,14 +239,10 @@ class Session:
 
     def _stop(self, status: str) -> None:
         """End the run from outside: in a signal's handler, above whatever user code was doing, or in a thread."""
-        if not self._channel.is_ours or self._recorder is None or self._finishing.locked():
+        if not self._channel.is_ours or self._finishing.locked():
             return
         sys.setrecursionlimit(sys.getrecursionlimit() + _HEADROOM)
-        try:
-            error = self._recorder.position(self._thread)
-        except Exception:
-            self._streams.log(traceback.format_exc())
-            error = RunError(PHASES[self._phase], TIMEOUT, "")
+        error = self._position()
         where = f": {error.message}" if error.message else ""
         if status == "timeout":
             limit = self._request.import_timeout if self._phase == IMPORT else self._request.timeout
@@ -245,6 +250,15 @@ class Session:
         else:
             error.type, error.message = OUT_OF_MEMORY, f"used more memory than its cap{where}"
         self._finish(Outcome(status, self._placed(error)))
+
+    def _position(self) -> RunError:
+        if self._recorder is None:
+            return RunError(PHASES[self._phase], TIMEOUT, "torch is being imported")
+        try:
+            return self._recorder.position(self._thread)
+        except Exception:
+            self._streams.log(traceback.format_exc())
+            return RunError(PHASES[self._phase], TIMEOUT, "")
 
     def fault(self) -> NoReturn:
         """Answer that the exception being handled is a fault of ours."""
