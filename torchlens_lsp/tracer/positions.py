@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import islice
 from types import CodeType
 from typing import NamedTuple
 
@@ -71,6 +70,8 @@ class Positions:
         self.by_path: dict[str, WatchedFile] = {}
         self.files: list[WatchedFile] = []
         self._places: dict[tuple[int, int], tuple[CodeType, Place | None]] = {}
+        self._tables: dict[int, list[_Position]] = {}
+        """By id of the code, which `_places` holds."""
 
     def add(self, file: WatchedFile) -> None:
         self.files.append(file)
@@ -92,9 +93,14 @@ class Positions:
         self._places[key] = (code, place)  # holding the code keeps its id from being given away
         return place
 
-    @staticmethod
-    def _find(file: WatchedFile, code: CodeType, instruction: int, line: int | None) -> Place | None:
-        range_ = instruction_range(file.source, code, instruction)
+    def _find(self, file: WatchedFile, code: CodeType, instruction: int, line: int | None) -> Place | None:
+        range_ = None
+        if HAS_POSITIONS:
+            # Each code object's table is read once: it can only be read from its beginning.
+            table = self._tables.get(id(code))
+            if table is None:
+                table = self._tables[id(code)] = list(code.co_positions())
+            range_ = _range_at(file.source, table, instruction)
         if range_ is None:
             number = line if line is not None else line_of(code, instruction)
             if not 0 < number <= len(file.source.lines):
@@ -103,11 +109,18 @@ class Positions:
         return Place(file.index, file.site_by_range.get(range_, NONE), range_)
 
 
+_Position = tuple["int | None", "int | None", "int | None", "int | None"]
+
+
 def instruction_range(source: SourceText, code: CodeType, instruction: int) -> Range | None:
     """Range of an instruction, None where the interpreter does not know it."""
-    if not HAS_POSITIONS or instruction < 0:
+    return _range_at(source, list(code.co_positions()), instruction) if HAS_POSITIONS else None
+
+
+def _range_at(source: SourceText, positions: list[_Position], instruction: int) -> Range | None:
+    if not 0 <= instruction // 2 < len(positions):
         return None
-    line, end_line, column, end_column = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
+    line, end_line, column, end_column = positions[instruction // 2]
     if line is None or end_line is None or column is None or end_column is None or end_line > len(source.lines):
         return None
     return Range(*source.position(line, column), *source.position(end_line, end_column))
