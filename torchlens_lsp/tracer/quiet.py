@@ -68,7 +68,6 @@ narrow: Callable[[Any, int, int, int], Any] = Base.narrow
 convert: Callable[..., Any] = Base.to
 not_equal: Callable[[Any, Any], Any] = Base.ne
 equal: Callable[[Any, Any], Any] = Base.eq
-isfinite: Callable[[Any], Any] = Base.isfinite
 count_nonzero: Callable[[Any], Any] = Base.count_nonzero
 masked_select: Callable[[Any, Any], Any] = Base.masked_select
 subtract: Callable[[Any, Any], Any] = Base.sub
@@ -93,11 +92,6 @@ transform: Callable[[], Any] = _C._functorch.peek_interpreter_stack
 """The innermost functorch transform (`vmap`, `grad`), or None."""
 is_wrapped: Callable[[Any], bool] = _C._functorch.is_functorch_wrapped_tensor
 is_profiling: Callable[[], bool] = _C._autograd._profiler_enabled
-
-
-def operations_unheard() -> bool:
-    """Whether torch operations may be run now without anybody's dispatch mode, trace or profile noticing."""
-    return not (dispatch_modes() or is_tracing() or is_profiling())
 
 
 def is_capturing(device_type: str) -> bool:

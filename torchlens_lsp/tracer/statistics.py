@@ -67,6 +67,8 @@ KINDS: dict[torch.dtype, int] = {
 }
 """How each dtype that this torch has is read; those not listed are OPAQUE."""
 
+_COMPLEX_HALF = getattr(torch, "complex32", None)
+
 CONVERTED = frozenset({CONVERTED_FLOAT, CONVERTED_INTEGER})
 INTEGRAL = frozenset({INTEGER, BOOL, CONVERTED_INTEGER})
 CAN_BE_NOT_FINITE = frozenset({FLOAT, HALF, CONVERTED_FLOAT, COMPLEX})
@@ -135,13 +137,14 @@ def watch(tensor: Any, kind: int, count: int, size: int) -> tuple[int, int] | No
     view, distinct, copies, _ = elements
     if distinct > (CONVERTED_CAP if kind == CONVERTED_FLOAT else WHOLE_CAP):
         return None
-    if distinct <= TINY and kind != COMPLEX:
-        value = sum(listed(view))
-        if value - value == 0.0:
-            return 0, 0
-    elif is_finite(view, kind):
+    total = sum(listed(view)) if distinct <= TINY and kind != COMPLEX else _sum(view, kind)
+    if total - total == 0.0:
         return 0, 0
-    nan, inf = _count_not_finite(view, kind)
+    if kind in (FLOAT, HALF) and total == total:
+        # Infinities of one sign, or large numbers whose sum is too large: a NaN would have made it NaN.
+        nan, inf = 0, sum(_number(quiet.equal(piece, total)) for piece in _pieces(view))
+    else:
+        nan, inf = _count_not_finite(view, kind)
     return nan * copies, inf * copies
 
 
@@ -155,34 +158,36 @@ def listed(view: Any) -> list[Any]:
     return values  # type: ignore[no-any-return]
 
 
-def is_finite(view: Any, kind: int) -> bool:
-    """Whether no element is NaN or infinite. May say False of finite ones that are very large, never True of others.
+def _sum(view: Any, kind: int) -> float:
+    """A sum that is NaN or infinite if any element is (or if it is too large); of complex ones, of their parts.
 
-    A sum meets every element, runs at the speed of memory, and is NaN or infinite if any of them is.
+    It meets every element at the speed of memory, and allocates nothing.
     """
-    if kind in (FLOAT, HALF):
-        value = _item(_total(view))
-        if value - value == 0.0:
-            return True
-        if kind == FLOAT:
-            return False
-        value = _item(_total(view, dtype=torch.float32))
-    elif kind == COMPLEX:
-        real = quiet.view_as_real(quiet.conjugate(view) if quiet.is_conj(view) else view)
-        value = _item(_total(real, dtype=torch.promote_types(real.dtype, torch.float32)))
-    else:
-        return all(is_finite(piece, FLOAT) for piece in _converted(view, torch.float32))
-    return bool(value - value == 0.0)
+    if kind == COMPLEX:
+        view = quiet.view_as_real(quiet.conjugate(view) if quiet.is_conj(view) else view)
+        kind = HALF if _get_dtype(view) is torch.float16 else FLOAT
+    if kind == CONVERTED_FLOAT:
+        return sum(_item(_total(piece)) for piece in _converted(view, torch.float64))
+    total: float = _item(_total(view))
+    if kind == HALF and total - total != 0.0:
+        total = _item(_total(view, dtype=torch.float32))
+    return total
 
 
 def _count_not_finite(view: Any, kind: int) -> tuple[int, int]:
+    """(NaN, Inf) where both may be."""
     nan = not_finite = 0
     for piece in _converted(view, torch.float32) if kind == CONVERTED_FLOAT else _pieces(view):
-        if kind == COMPLEX and piece.dtype == torch.complex32:
+        if _get_dtype(piece) is _COMPLEX_HALF:
             piece = quiet.convert(piece, torch.complex64)
         nan += _number(quiet.not_equal(piece, piece))
-        not_finite += piece.numel() - _number(quiet.isfinite(piece))
+        not_finite += quiet.get_count(piece) - _number(_finite(piece))
     return nan, not_finite - nan
+
+
+def _finite(piece: Any) -> Any:
+    """Where a tensor is finite; `torch.isfinite` takes three times as long."""
+    return quiet.equal(quiet.subtract(piece, piece), 0)
 
 
 def _number(mask: Any) -> int:
@@ -237,7 +242,7 @@ def read(tensor: Any, kind: int, count: int, size: int) -> Figures:
     if kind != FLOAT or _get_dtype(view) is torch.bfloat16:
         view = quiet.convert(view, torch.float32)
     if nan != 0 or inf != 0:
-        view = quiet.masked_select(view, quiet.isfinite(view))
+        view = quiet.masked_select(view, _finite(view))
         distinct = quiet.get_count(view)
         if not distinct:
             return lowest, highest, None, None, nan, inf, sampled
@@ -304,8 +309,8 @@ def _whole_by_pieces(pieces: Iterator[Any]) -> _Whole:
     lowest, highest = math.inf, -math.inf
     nan = inf = 0
     for piece in pieces:
-        mask = quiet.isfinite(piece)
-        count, finite = piece.numel(), _number(mask)
+        mask = _finite(piece)
+        count, finite = quiet.get_count(piece), _number(mask)
         if finite < count:
             nan_here = _number(quiet.not_equal(piece, piece))
             nan += nan_here

@@ -44,13 +44,11 @@ METADATA, WATCHED, READ = 0, 1, 2
 
 MAX_STATES = 100_000
 """Tensors that are remembered; beyond it all are seen as new once more."""
-VIEW_WATCHED = 1 << 15
-"""Elements from which a view is not looked at if the tensor that it is of is known to be finite."""
-
 State = tuple[Any, int, bool, int, int, Meta]
 """(reference, version, requires_grad, row, level, metadata)"""
 
-_ALL_FIGURES = HAS_RANGE | HAS_MEAN | HAS_STD | HAS_NAN | HAS_INF
+_WATCHED_FIGURES = HAS_NAN | HAS_INF
+_ALL_FIGURES = HAS_RANGE | HAS_MEAN | HAS_STD | _WATCHED_FIGURES
 
 _UNKNOWN = -1
 """Version of a tensor that may have changed at any time."""
@@ -116,7 +114,7 @@ class TensorRecorder:
             return self.observe_output(tensor) if output else self.observe(tensor, full)
         if output:
             stats = self._all_finite
-            if not (meta.quick and self._is_finite(tensor, meta, requires_grad)):
+            if not (meta.quick and self._is_finite(tensor, meta, version, requires_grad)):
                 stats = self._watch(tensor, meta, version)
             row, level = len(self._kinds), WATCHED
             self._add_kind(TENSOR)
@@ -134,13 +132,16 @@ class TensorRecorder:
         self.states[id(tensor)] = ref(tensor), version, requires_grad, row, level, meta
         return row
 
-    def _is_finite(self, tensor: Any, meta: Meta, requires_grad: bool) -> bool:
-        """What `statistics.watch` finds, sooner, for what most operations give: a storage of its own, all of it.
+    def _is_finite(self, tensor: Any, meta: Meta, version: int, requires_grad: bool) -> bool:
+        """What `_watch` finds, sooner, for what most operations give: a storage of its own, all of it, or a view.
 
         False where it is not known.
         """
         if _dispatch_modes() or _is_profiling() or _transform() is not None:
             return False
+        base = tensor._base
+        if base is not None and self._is_finite_view(tensor, base, version):
+            return True
         if _get_storage(tensor).nbytes() != meta.size or tensor.storage_offset() or not tensor.is_contiguous():
             return False
         value: float
@@ -264,7 +265,8 @@ class TensorRecorder:
             return NOT_READ if meta.kind == statistics.OPAQUE else self._all_finite
         if not _operations_unheard(tensor):
             return NOT_READ
-        if meta.elements >= VIEW_WATCHED and self._is_finite_view(tensor, version):
+        base = quiet.get_base(tensor)
+        if base is not None and self._is_finite_view(tensor, base, version):
             return self._all_finite
         if quiet.is_capturing(meta.device):
             return NOT_READ
@@ -280,20 +282,23 @@ class TensorRecorder:
             return self._all_finite
         return NOT_READ if counts is None else self._table.statistics.append(Stats(nan=counts[0], inf=counts[1]))
 
-    def _is_finite_view(self, tensor: Any, version: int) -> bool:
-        base = quiet.get_base(tensor)
-        if base is None or type(base) is not _Tensor:
+    def _is_finite_view(self, tensor: Any, base: Any, version: int) -> bool:
+        """Whether `tensor`, a view of `base`, needs no look because all of `base` is known to be finite."""
+        state = self._state(base, version)  # they share the counter
+        if state is None or state[4] == METADATA:
             return False
-        state = self._state(base, version)  # a view shares the counter of the tensor that it is of
-        if state is None or state[4] == METADATA or self._table.stats[state[3]] == NOT_READ:
-            return False
-        stats = self._table.statistics[self._table.stats[state[3]]]
+        stats = self._table.stats[state[3]]
+        if stats != self._all_finite:
+            if stats == NOT_READ:
+                return False
+            figures = self._table.statistics
+            if figures.flags[stats] & _WATCHED_FIGURES != _WATCHED_FIGURES or figures.nan[stats] or figures.inf[stats]:
+                return False
         # A view by another dtype has other numbers; one of a part of a storage can reach beyond that part.
         return (
-            stats.nan == stats.inf == 0
-            and _get_dtype(base) is _get_dtype(tensor)
+            _get_dtype(base) is _get_dtype(tensor)
             and _get_storage(base).nbytes() == state[5].size
-            and quiet.is_contiguous(base)
+            and bool(quiet.is_contiguous(base))
         )
 
     def _start(self, tensor: Any, meta: Meta) -> float:
