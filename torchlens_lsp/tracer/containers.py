@@ -184,7 +184,7 @@ class ContainerRecorder:
         simple, states = self.simple, self._states
         numbers = 0
         for item in items:
-            row: int | None
+            row: int | None = None
             if type(item) is _Tensor and not full:
                 state = states.get(id(item))
                 if (
@@ -194,14 +194,14 @@ class ContainerRecorder:
                     and state[2] == item.requires_grad
                 ):  # as `ValueRecorder.record` does
                     self._found += 1
-                    rows.append(state[3])
-                    continue
+                    row = state[3]
             try:
-                row = simple(item)
                 if row is None:
-                    row = self._observe(item, self.class_of(item), full)
-                else:
-                    numbers += 1
+                    row = simple(item)
+                    if row is None:
+                        row = self._observe(item, self.class_of(item), full)
+                    else:
+                        numbers += 1
             except Exception:
                 row = self.other(class_name(type(item)), "")
             rows.append(row)

@@ -157,8 +157,8 @@ def instance_dict(value: Any) -> dict[Any, Any] | None:
 def _dict_getter(cls: type) -> Callable[[Any], dict[Any, Any]] | None:
     for ancestor in _mro_of(cls):
         descriptor = _vars_of(ancestor).get("__dict__")
-        if type(descriptor) is types.GetSetDescriptorType:
-            return descriptor.__get__
+        if type(descriptor) in (types.GetSetDescriptorType, types.MemberDescriptorType):
+            return descriptor.__get__  # type: ignore[no-any-return]
     return None
 
 

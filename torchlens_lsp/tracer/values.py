@@ -88,6 +88,8 @@ class ValueRecorder:
             _enter()
             try:
                 return self._containers.observe(value, known, full)
+            except Exception:
+                return self._containers.other(known.name, "")
             finally:
                 _leave(None, None, None)
         except Exception:
@@ -116,6 +118,8 @@ class ValueRecorder:
             _enter()
             try:
                 return self._tensors.observe_output(tensor, known.name)
+            except Exception:
+                return self._containers.other(known.name, "")
             finally:
                 _leave(None, None, None)
         except Exception:
