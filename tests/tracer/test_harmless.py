@@ -6,7 +6,7 @@ import collections
 import types
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any
 
 import pytest
@@ -51,11 +51,42 @@ def forbidden(*arguments: object, **named: object) -> Any:
     raise UserCodeRan
 
 
-SPECIAL = (
-    "__repr__ __str__ __len__ __iter__ __getitem__ __contains__ __bool__ __eq__ __ne__ __lt__ __hash__ __getattr__ "
-    "__getattribute__ __setattr__ __format__ __index__ __int__ __float__ __array__ __reversed__ __call__ __dir__ "
-    "__sizeof__ __reduce__ __reduce_ex__ __copy__ __deepcopy__ __abs__ __neg__ __add__ __sub__"
-).split()
+SPECIAL = [
+    f"__{name}__"
+    for name in (
+        "repr",
+        "str",
+        "len",
+        "iter",
+        "getitem",
+        "contains",
+        "bool",
+        "eq",
+        "ne",
+        "lt",
+        "hash",
+        "getattr",
+        "getattribute",
+        "setattr",
+        "format",
+        "index",
+        "int",
+        "float",
+        "array",
+        "reversed",
+        "call",
+        "dir",
+        "sizeof",
+        "reduce",
+        "reduce_ex",
+        "copy",
+        "deepcopy",
+        "abs",
+        "neg",
+        "add",
+        "sub",
+    )
+]
 
 
 def hostile(base: type, **more: Any) -> type:
@@ -377,23 +408,23 @@ def test_a_profile_has_nothing_of_ours(recorded: Recording) -> None:
 def test_a_jit_trace_has_nothing_of_ours(recorded: Recording) -> None:
     shapes = []
 
-    def function(x: torch.Tensor) -> torch.Tensor:
-        y = x * 2
-        if watch:
-            for _ in range(2):
-                shapes.append(recorded.tensor(y, output=True).meta.shape)
-                recorded(y)
-                recorded([x])
-        z = y.relu()
-        if watch:
-            recorded(z)
-        return z.view(x.shape[0], -1)
+    def graph(watch: bool) -> list[tuple[str, list[str]]]:
+        def function(x: torch.Tensor) -> torch.Tensor:
+            y = x * 2
+            if watch:
+                for _ in range(2):
+                    shapes.append(recorded.tensor(y, output=True).meta.shape)
+                    recorded(y)
+                    recorded([x])
+            z = y.relu()
+            if watch:
+                recorded(z)
+            return z.view(x.shape[0], -1)
 
-    graphs = []
-    for watch in (False, True):
-        graph = torch.jit.trace(function, (torch.randn(3, 4),)).graph
-        graphs.append([(node.kind(), [str(output.type()) for output in node.outputs()]) for node in graph.nodes()])
-    assert graphs[0] == graphs[1]
+        nodes = torch.jit.trace(function, (torch.randn(3, 4),)).graph.nodes()
+        return [(node.kind(), [str(output.type()) for output in node.outputs()]) for node in nodes]
+
+    assert graph(True) == graph(False)
     assert set(shapes) == {(3, 4)}
 
 
@@ -475,10 +506,8 @@ def test_a_signal_that_interrupts_leaves_torch_as_it_was(recorded: Recording, mo
     before = state()
     for tensor in tensors:
         for look in (recorded.recorder.record_output, lambda tensor: recorded.recorder.record(tensor, True)):
-            try:
+            with suppress(KeyboardInterrupt):
                 look(tensor)
-            except KeyboardInterrupt:
-                pass
             assert state() == before
     monkeypatch.undo()
     assert recorded(torch.ones(3)) is not None, "and it goes on"

@@ -167,7 +167,7 @@ def _sum(view: Any, kind: int) -> float:
         view = quiet.view_as_real(quiet.conjugate(view) if quiet.is_conj(view) else view)
         kind = HALF if _get_dtype(view) is torch.float16 else FLOAT
     if kind == CONVERTED_FLOAT:
-        return sum(_item(_total(piece)) for piece in _converted(view, torch.float64))
+        return float(sum(_item(_total(piece)) for piece in _converted(view, torch.float64)))
     total: float = _item(_total(view))
     if kind == HALF and total - total != 0.0:
         total = _item(_total(view, dtype=torch.float32))
