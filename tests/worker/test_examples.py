@@ -91,8 +91,8 @@ def test_a_generator_without_end_ends_at_the_deadline(project: Project) -> None:
         ("scaled(Config.nam, 1)", "type object 'Config' has no attribute 'nam'. Did you mean 'name'?"),
         ("qqq()", "name 'qqq' is not defined"),
         (
-            "Net(3, deeep=1)(2)",
-            "Net.__init__() got an unexpected keyword argument 'deeep'\nNet(wide, *, deep=2)",
+            "Net(3, colour=1)(2)",
+            "Net.__init__() got an unexpected keyword argument 'colour'\nNet(wide, *, deep=2)",
         ),
         ("Net()(2)", "Net.__init__() missing 1 required positional argument: 'wide'\nNet(wide, *, deep=2)"),
         ("scaled(1)", "missing a required argument: 'by'\nscaled(x, by, *more, **names)"),

@@ -32,9 +32,9 @@ threads_at_import = torch.get_num_threads()
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
+        self.at_build = torch.rand(()).item(), torch.get_num_threads()
         self.table = nn.Embedding(10, 4)
         self.drop = nn.Dropout(0.5)
-        self.at_build = torch.rand(()).item(), torch.get_num_threads()
 
     def forward(self, ids, scale=1.0):
         at_call = torch.rand(()).item(), torch.get_num_threads()

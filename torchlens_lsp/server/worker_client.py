@@ -244,7 +244,7 @@ class _Run:
             give_up = time.monotonic() + TRACEBACK_SECONDS
             while not self._traceback().endswith("\n") and time.monotonic() < give_up:
                 await asyncio.sleep(POLL_SECONDS / 5)
-        return self._stopped()
+        return self._stopped(", in native code that did not give way")
 
     async def _died(self, status: int) -> Document:
         """The worker's process is gone; what it has said before is still in the pipe."""
@@ -274,12 +274,11 @@ class _Run:
             document.notes.append("The last that the run printed: " + "\n".join(last))
         return document
 
-    def _stopped(self) -> Document:
+    def _stopped(self, how: str = "") -> Document:
+        """The document of a run that was told to stop, and of which no answer will come."""
         if self._stopping == "out-of-memory":
-            return self._obituary("out-of-memory", words.OUT_OF_MEMORY, self._memory_message())
-        return self._obituary(
-            "timeout", words.TIMEOUT, f"still here after {self._limit:g} s, in native code that did not give way"
-        )
+            return self._obituary("out-of-memory", words.OUT_OF_MEMORY, self._memory_message() + how)
+        return self._obituary("timeout", words.TIMEOUT, f"still here after {self._limit:g} s{how}")
 
     def _obituary(self, status: str, kind: str, message: str) -> Document:
         if self._phase in self._seconds:
@@ -296,7 +295,7 @@ class _Run:
         return document
 
     def _memory_message(self) -> str:
-        return f"used {_gigabytes(self._used)}, more than its cap of {_gigabytes(self._memory_limit or 0)}"
+        return f"used {_amount(self._used)}, more than its cap of {_amount(self._memory_limit or 0)}"
 
     def _traceback(self) -> str:
         try:
@@ -355,5 +354,6 @@ class _Run:
         self._post(_Exited(self._process.wait()))
 
 
-def _gigabytes(amount: int) -> str:
-    return f"{amount / (1 << 30):.1f} GB"
+def _amount(size: int) -> str:
+    """A number of bytes as people say it."""
+    return f"{size / (1 << 30):.1f} GB" if size >= 1 << 30 else f"{size / (1 << 20):.0f} MB"

@@ -21,5 +21,5 @@ def serve(source: int, sink: int, make_recording: MakeRecording = make) -> NoRet
     session = Session(RunRequest.from_json(body["request"]), channel, body["crash_file"], make_recording)
     try:
         session.run()
-    except BaseException:
-        session.fault()
+    except BaseException as error:
+        session.fault(error)

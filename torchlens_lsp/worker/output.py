@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+import traceback
 
 LOG = 2
 
@@ -26,6 +27,13 @@ class StandardStreams:
             ctypes.pythonapi.fflush(None)
         except (AttributeError, OSError):
             return
+
+    def log_fault(self, exception: BaseException) -> None:
+        """Write a fault of ours with its traceback."""
+        try:
+            self.log("".join(traceback.format_exception(type(exception), exception, exception.__traceback__)))
+        except Exception:  # what makes tracebacks may have been taken apart by user code
+            self.log(f"{type(exception).__name__}: {exception}")
 
     @staticmethod
     def log(text: str) -> None:

@@ -9,7 +9,7 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 from .channel import leave
@@ -30,6 +30,12 @@ def put_in_front(folders: Sequence[str]) -> None:
     """Put folders in front of `sys.path`, the first one first, whether it is further down or not."""
     first, *others = folders
     sys.path[:0] = [first, *(folder for folder in others if folder not in sys.path)]
+
+
+def restore_modules(modules: Mapping[str, ModuleType]) -> None:
+    """Put loaded modules back that user code has dropped: what is imported late by the library needs them."""
+    for name, module in modules.items():
+        sys.modules.setdefault(name, module)
 
 
 def end_with_server() -> None:

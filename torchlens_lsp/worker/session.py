@@ -12,7 +12,6 @@ import platform
 import sys
 import threading
 import time
-import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
@@ -67,6 +66,8 @@ class Session:
         self._torch = Torch()
         self._notes: list[str] = []
         self._phase = IMPORT
+        self._modules = dict(sys.modules)
+        """What the process had loaded before user code, which may drop it."""
         self._seconds = [0.0, 0.0, 0.0]
         self._began = time.perf_counter()
 
@@ -81,6 +82,7 @@ class Session:
             self._recorder, self._torch = self._make(self._request)
         except UnusableInterpreterError as error:
             self._finish(Outcome("error", self._error_at_torch(error)))
+        self._modules = dict(sys.modules)
         if self._spec.origin == MAIN_BLOCK:
             self._run_main_block(self._recorder)
         else:
@@ -241,31 +243,34 @@ class Session:
         """End the run from outside: in a signal's handler, above whatever user code was doing, or in a thread."""
         if not self._channel.is_ours or self._finishing.locked():
             return
-        sys.setrecursionlimit(sys.getrecursionlimit() + _HEADROOM)
-        error = self._position()
+        try:
+            sys.setrecursionlimit(sys.getrecursionlimit() + _HEADROOM)
+            process.restore_modules(self._modules)
+            self._finish(Outcome(status, self._placed(self._position(status))))
+        except BaseException as error:  # which the user's code would get otherwise
+            self.fault(error)
+
+    def _position(self, status: str) -> RunError:
+        if self._recorder is None:
+            error = RunError(PHASES[self._phase], TIMEOUT, "torch is being imported")
+        else:
+            error = self._recorder.position(self._thread)
         where = f": {error.message}" if error.message else ""
         if status == "timeout":
             limit = self._request.import_timeout if self._phase == IMPORT else self._request.timeout
             error.type, error.message = TIMEOUT, f"still here after {limit:g} s{where}"
         else:
             error.type, error.message = OUT_OF_MEMORY, f"used more memory than its cap{where}"
-        self._finish(Outcome(status, self._placed(error)))
+        return error
 
-    def _position(self) -> RunError:
-        if self._recorder is None:
-            return RunError(PHASES[self._phase], TIMEOUT, "torch is being imported")
-        try:
-            return self._recorder.position(self._thread)
-        except Exception:
-            self._streams.log(traceback.format_exc())
-            return RunError(PHASES[self._phase], TIMEOUT, "")
+    def fault(self, exception: BaseException) -> NoReturn:
+        """Answer that `exception` is a fault of ours."""
+        self._finish(self._fault(exception))
 
-    def fault(self) -> NoReturn:
-        """Answer that the exception being handled is a fault of ours."""
-        message = traceback.format_exc()
-        self._streams.log(message)
-        error = RunError(PHASES[self._phase], INTERNAL, message.strip().rpartition("\n")[2])
-        self._finish(Outcome("crashed", self._placed(error)))
+    def _fault(self, exception: BaseException) -> Outcome:
+        self._streams.log_fault(exception)
+        error = RunError(PHASES[self._phase], INTERNAL, f"{type(exception).__name__}: {exception}")
+        return Outcome("crashed", self._placed(error))
 
     def _finish(self, outcome: Outcome) -> NoReturn:
         """Answer and leave."""
@@ -277,15 +282,16 @@ class Session:
                 time.sleep(1)
         try:
             self._stopping.disarm()
+            process.restore_modules(self._modules)
             self._clock()
             self._channel.phase(ANSWER)
             if self._recorder is not None:
                 self._recorder.stop()
             self._streams.flush()
             self._channel.document(self._encoded(outcome))
-        except BaseException:
-            self._streams.log(traceback.format_exc())
-            leave(os.EX_SOFTWARE if hasattr(os, "EX_SOFTWARE") else 1)
+        except BaseException as error:
+            self._streams.log_fault(error)
+            leave(1)
         leave(0)
 
     def _encoded(self, outcome: Outcome) -> bytes:
@@ -302,11 +308,8 @@ class Session:
                 for fault in self._recorder.faults:
                     self._streams.log(fault)
                 return codec.encode(document)
-            except Exception:
-                message = traceback.format_exc()
-                self._streams.log(message)
-                error = RunError(PHASES[self._phase], INTERNAL, message.strip().rpartition("\n")[2])
-                outcome = Outcome("crashed", self._placed(error))
+            except Exception as error:
+                outcome = self._fault(error)
         return codec.encode(
             Document(
                 self._example,
@@ -331,8 +334,8 @@ class Session:
                 return recorder.compile(path, text)
             except SyntaxError:
                 raise
-            except Exception:
-                self._streams.log(traceback.format_exc())
+            except Exception as error:
+                self._streams.log_fault(error)
                 self._notes.append(f"{path} could not be prepared for recording and ran unrecorded.")
                 return compile(text, path, "exec", dont_inherit=True)
 
