@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType, TracebackType
 
+import torch
+
 from ..document.model import NONE, Frame, Operand, Range, RunError
 from .ops import Failure
 from .positions import Place, Positions, instruction_range
 from .text import SourceText, utf16_length
 
+_OVERRIDES = torch.overrides.__file__
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 MAX_FRAMES = 200
 """Frames of a stack that are told; of a deeper one (a recursion without end) the outer and the inner ones."""
@@ -54,7 +57,18 @@ def _unwind(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int, i
 
 
 def _without_ours(frames: Iterator[tuple[FrameType, int, int]], positions: Positions) -> Iterator[Standing]:
-    listed = [entry for entry in frames if not entry[0].f_code.co_filename.startswith(_OURS)]
+    listed: list[tuple[FrameType, int, int]] = []
+    handing_over = False
+    for entry in frames:
+        path = entry[0].f_code.co_filename
+        if path == _OVERRIDES:
+            # A function that asks for overrides is called once more below our mode: it stands there once, as plain.
+            if handing_over:
+                listed.pop()
+            handing_over = False
+        elif not path.startswith(_OURS):
+            listed.append(entry)
+            handing_over = True
     if len(listed) > MAX_FRAMES:
         listed = listed[: MAX_FRAMES // 2] + listed[-MAX_FRAMES // 2 :]
     for frame, instruction, line in listed:

@@ -19,7 +19,7 @@ from ..document.model import CALL, NONE, PHASES, Document, Durations, Example, R
 from ..document.values import ValueTable
 from . import failure, hooks
 from .assemble import assemble
-from .compiled import run_eagerly
+from .compiled import EagerStance
 from .events import Events
 from .instrument import instrument
 from .modules import ModuleStack
@@ -143,8 +143,8 @@ class Recorder:
                 self.modules.register(root)
         self._guarded(self._note_inputs, (*args, *kwargs.values()))
         with ExitStack() as stack:
-            if run_eagerly(stack):
-                self.notes.append("Code under torch.compile ran eagerly, so that it could be recorded.")
+            stance = EagerStance(stack)
+            stack.callback(self._note_compiled, stance)
             self.modules.patch(self.mode, self._unchanged)
             stack.callback(self.modules.restore)
             self.mode.begin()
@@ -169,6 +169,10 @@ class Recorder:
         self._recorder.forget()
         self.mode.forget()
         self._error_stack.clear()
+
+    def _note_compiled(self, stance: EagerStance) -> None:
+        if stance.was_asked:
+            self.notes.append("Code under torch.compile ran eagerly, so that it could be recorded.")
 
     def _note_inputs(self, arguments: tuple[Any, ...]) -> None:
         for tensor in tensors_in(arguments):
