@@ -93,7 +93,8 @@ def innermost_watched(stack: Sequence[Standing], is_library: Callable[[str], boo
     """The frame that a user wants to see: the innermost of their own watched files, else of any watched file."""
     watched = [standing for standing in stack if standing.place is not None]
     own = [standing for standing in watched if not is_library(standing.path)]
-    return (own or watched or [None])[-1]
+    chosen = own or watched
+    return chosen[-1] if chosen else None
 
 
 def describe(

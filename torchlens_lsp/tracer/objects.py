@@ -139,8 +139,12 @@ def _member_reader(name: str) -> Callable[[Any], str]:
     """How a member of an enumeration is written: `Color.RED`."""
 
     def text(value: Any) -> str:
-        member = dict.get(instance_dict(value) or {}, "_name_")
-        return f"{name}.{member}" if type(member) is str else name
+        own = instance_dict(value) or {}
+        member = dict.get(own, "_name_")
+        if type(member) is str:
+            return f"{name}.{member}"
+        number = dict.get(own, "_value_")  # of flags that were combined
+        return f"{name}({number})" if type(number) is int else name
 
     return text
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dis
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from types import CodeType, FrameType
@@ -24,8 +24,6 @@ from .values import ValueRecorder
 
 MAX_NESTING = 3
 """How deep tensors are looked for in the arguments of an op."""
-MAX_TENSORS = 4096
-"""How many tensors of one call are looked at."""
 
 _getframe = sys._getframe
 _ref = weakref.ref
@@ -130,9 +128,9 @@ class OpMode(TorchFunctionMode):
 
     def _add(self, func: Any, args: Any, kwargs: Any, output: Any, seconds: float, frame: FrameType) -> None:
         if type(output) is _Tensor:
-            outputs = (output,)
+            outputs: Sequence[torch.Tensor] = (output,)
         else:
-            outputs = (args[0],) if output is None else tuple(tensors_in(output))
+            outputs = [args[0]] if output is None else tensors_in(output)
             if not outputs:
                 return
         rows = self.rows
@@ -163,24 +161,27 @@ class OpMode(TorchFunctionMode):
 
     def _parents(self, args: Any, kwargs: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Rows that the arguments came out of, and ids of the parameters among them."""
-        parents: list[int] = []
-        parameters: list[int] = []
-        names = self._parameter_names
+        tensors: list[torch.Tensor] = []
         for argument in (*args, *kwargs.values()) if kwargs else args:
             kind = type(argument)
             if kind is _Tensor or kind is _Parameter:
-                found: Iterable[torch.Tensor] = (argument,)
-            elif kind in _NO_TENSORS:
-                continue
-            else:
-                found = tensors_in(argument)
-            for tensor in found:
-                if id(tensor) in names:
-                    parameters.append(id(tensor))
-                    continue
-                producer = self.producer(tensor)
-                if producer != NONE and producer not in parents:
-                    parents.append(producer)
+                tensors.append(argument)
+            elif kind not in _NO_TENSORS:
+                _collect(argument, tensors, 0)
+        parents: list[int] = []
+        parameters: list[int] = []
+        names, producers = self._parameter_names, self._producers
+        for tensor in tensors:
+            key = id(tensor)
+            known = producers.get(key)
+            if known is not None and known[0]() is tensor:
+                if known[1] not in parents:
+                    parents.append(known[1])
+            elif key in names:
+                parameters.append(key)
+            elif key in self._buffers:
+                self.add_source("buffer", tensor)
+                parents.append(len(self.rows) - 1)
         return tuple(parents), tuple(parameters)
 
     def produced(self, tensor: torch.Tensor, row: OpRow) -> None:
@@ -289,7 +290,7 @@ class OpMode(TorchFunctionMode):
             finally:
                 _push(mode)
 
-        torch.overrides.has_torch_function = has_torch_function
+        torch.overrides.has_torch_function = has_torch_function  # type: ignore[assignment]
         self._hidden_from += 1
         try:
             yield
@@ -306,18 +307,40 @@ class OpMode(TorchFunctionMode):
 _NO_TENSORS = frozenset({type(None), bool, int, float, complex, str, torch.Size, torch.dtype, torch.device})
 
 
-def tensors_in(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
+def tensors_in(value: Any) -> list[torch.Tensor]:
     """The tensors in `value` and, to a depth, in its tuples, lists and dicts, without calling any code of theirs."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif depth < MAX_NESTING:
-        if isinstance(value, (tuple, list)):
-            for item in (tuple if isinstance(value, tuple) else list).__iter__(value):
-                if type(item) not in _NO_TENSORS:
-                    yield from tensors_in(item, depth + 1)
-        elif isinstance(value, dict):
-            for item in dict.values(value):
-                yield from tensors_in(item, depth + 1)
+    found: list[torch.Tensor] = []
+    _collect(value, found, 0)
+    return found
+
+
+def _collect(value: Any, found: list[torch.Tensor], depth: int) -> None:
+    kind = type(value)
+    if kind is _Tensor or kind is _Parameter:
+        found.append(value)
+    elif kind is tuple or kind is list:
+        if depth < MAX_NESTING:
+            for item in value:
+                item_kind = type(item)
+                if item_kind is _Tensor:
+                    found.append(item)
+                elif item_kind not in _NO_TENSORS:
+                    _collect(item, found, depth + 1)
+    elif kind in _NO_TENSORS:
+        return
+    elif isinstance(value, _Tensor):
+        found.append(value)
+    elif isinstance(value, (tuple, list, dict)) and depth < MAX_NESTING:
+        # By the built-in classes' own methods: a subclass may have put anything in their place.
+        items: Any = (
+            dict.values(value)
+            if isinstance(value, dict)
+            else tuple.__iter__(value)
+            if isinstance(value, tuple)
+            else list.__iter__(value)
+        )
+        for item in items:
+            _collect(item, found, depth + 1)
 
 
 _WRITTEN_AS = {

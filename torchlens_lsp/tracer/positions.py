@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from types import CodeType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..document.model import NONE, Range, SourceFile
 from .text import SourceText
@@ -99,7 +99,7 @@ class Positions:
             # Each code object's table is read once: it can only be read from its beginning.
             table = self._tables.get(id(code))
             if table is None:
-                table = self._tables[id(code)] = list(code.co_positions())
+                table = self._tables[id(code)] = _positions_of(code)
             range_ = _range_at(file.source, table, instruction)
         if range_ is None:
             number = line if line is not None else line_of(code, instruction)
@@ -114,7 +114,11 @@ _Position = tuple["int | None", "int | None", "int | None", "int | None"]
 
 def instruction_range(source: SourceText, code: CodeType, instruction: int) -> Range | None:
     """Range of an instruction, None where the interpreter does not know it."""
-    return _range_at(source, list(code.co_positions()), instruction) if HAS_POSITIONS else None
+    return _range_at(source, _positions_of(code), instruction) if HAS_POSITIONS else None
+
+
+def _positions_of(code: Any) -> list[_Position]:
+    return list(code.co_positions())
 
 
 def _range_at(source: SourceText, positions: list[_Position], instruction: int) -> Range | None:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 _C: Any = torch._C
-Base: Any = _C.TensorBase
+Base: Any = getattr(_C, "TensorBase", None) or _C._TensorBase
 
 # --- torch function modes ---------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from ..document.model import CALL, NONE, PHASES, Document, Durations, Example, RunError
+from ..document.model import CALL, NONE, PHASES, Document, Durations, Example, Frame, RunError
 from ..document.values import ValueTable
 from . import failure, hooks
 from .assemble import assemble
@@ -227,7 +227,7 @@ class Recorder:
         self._error_stack = stack
         shown = failure.innermost_watched(stack, is_library)
         error = RunError(PHASES[self.phase], "Timeout", "")
-        error.stack = [failure.Frame(s.uri, s.range, s.function) for s in stack]
+        error.stack = [Frame(s.uri, s.range, s.function) for s in stack]
         if shown is not None:
             error.uri, error.range, error.call = shown.uri, shown.range, self._call_in(shown.frame_id)
             for standing in reversed(stack):

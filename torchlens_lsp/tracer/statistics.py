@@ -298,7 +298,10 @@ def _whole(view: Any, count: int, kind: int) -> _Whole:
         return (None, None, 0, 0) if kind in INTEGRAL else (None, None, None, None)
     if kind in CONVERTED:
         return _whole_by_pieces(_converted(view, torch.float64))
-    low, high = quiet.aminmax(view)
+    try:
+        low, high = quiet.aminmax(view)
+    except RuntimeError:  # older torch has none for some dtypes
+        return _whole_by_pieces(_converted(view, torch.float64))
     lowest, highest = float(_item(low)), float(_item(high))
     if lowest - lowest == 0.0 and highest - highest == 0.0:  # it hands NaN and infinity on
         return lowest, highest, 0, 0

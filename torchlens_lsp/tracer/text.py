@@ -1,6 +1,6 @@
-"""Positions in source text: from the compiler's (line, UTF-8 byte) to LSP's (line, UTF-16 code unit).
+r"""Positions in source text: from the compiler's (line, UTF-8 byte) to LSP's (line, UTF-16 code unit).
 
-Lines end at `\\n`, `\\r\\n` and `\\r` alone, as Python's tokenizer and LSP have it (not at form feeds and the like).
+Lines end at `\n`, `\r\n` and `\r` alone, as Python's tokenizer and LSP have it (not at form feeds and the like).
 """
 
 from __future__ import annotations
