@@ -231,7 +231,7 @@ def test_the_run_has_a_group_of_its_own_and_low_priority(project: Project) -> No
     "start",
     [
         "subprocess.Popen(command)",
-        "subprocess.Popen(command, start_new_session=True)",
+        "subprocess.Popen(command, start_new_session=True, env={})",
         "os.fork() or subprocess.Popen(command, start_new_session=True) and os._exit(0)",
         "os.fork() or os.setsid() or os.fork() and os._exit(0) or os.execvp(command[0], command)",
     ],
@@ -245,7 +245,7 @@ def test_no_process_of_a_run_outlives_it(project: Project, start: str, end: str)
         f"""
         import os, subprocess, time
 
-        command = ["sh", "-c", "echo $$ > {pid_file}; sleep 60"]
+        command = ["/bin/sh", "-c", "echo $$ > {pid_file}; exec /bin/sleep 60"]
 
         def f():
             {start}
@@ -255,7 +255,7 @@ def test_no_process_of_a_run_outlives_it(project: Project, start: str, end: str)
         """,
     )
     project.run("f()", timeout=1.0)
-    assert not is_alive(int(pid_file.read_text()))
+    assert not Path(f"/proc/{int(pid_file.read_text())}").exists(), "alive, or a zombie that nobody waits for"
 
 
 @on_linux

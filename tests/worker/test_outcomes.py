@@ -60,6 +60,26 @@ def test_a_call_of_exit_says_with_which_status(project: Project) -> None:
     assert (document.error.type, document.error.message) == ("SystemExit", "exit status 0")
 
 
+def test_an_exit_comes_with_what_was_printed_before_it(project: Project) -> None:
+    project.write(
+        "model.py",
+        """
+        import argparse
+
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--width", required=True)
+        options = parser.parse_args()
+        """,
+    )
+    document = project.run("f()")
+    assert document.error is not None
+    assert (document.error.type, document.error.message) == ("SystemExit", "2")
+    assert project.line_of(document) == 6
+    (note,) = document.notes
+    assert note.startswith("The last that the run printed:\nusage: model.py")
+    assert "the following arguments are required: --width" in note
+
+
 def test_a_syntax_error_is_an_error_of_the_import(project: Project) -> None:
     project.write("model.py", "x = 1\ndef f(:\n")
     document = project.run("f()")
@@ -192,7 +212,7 @@ def test_a_process_that_is_gone_is_described(project: Project, death: str, words
     assert document.error is not None
     assert document.error.message == f"the process {words}"
     assert document.error.uri == "file:///example.py"
-    assert document.notes == ["The last that the run printed: last words"]
+    assert document.notes == ["The last that the run printed:\nlast words"]
 
 
 @on_linux
@@ -259,7 +279,8 @@ def test_a_program_that_is_no_python_is_said_to_be(project: Project) -> None:
     document = project.run_request(project.request("f()"), interpreter=str(script))
     assert document.error is not None
     assert document.error.type == CANNOT_START
-    assert document.error.message.endswith("ended itself with exit status 9: what is this?")
+    problem = "cannot run the worker, and ended itself with exit status 9: what is this?"
+    assert document.error.message == f"{script} {problem}"
 
 
 def test_a_python_that_is_too_old_is_said_to_be(project: Project) -> None:

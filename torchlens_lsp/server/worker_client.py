@@ -26,7 +26,7 @@ from ..document.request import RunRequest, StopSignals, stop_signals
 from . import launch
 from .worker_log import WorkerLog
 from .worker_obituary import describe_exit, obituary
-from .worker_processes import ProcessTree, default_memory_limit
+from .worker_processes import ProcessTree, adopt_orphans, default_memory_limit
 
 GRACE_SECONDS = 3.0
 """How long a worker that was told to stop may take to begin its answer; a quarter of the deadline, if that is more."""
@@ -67,12 +67,14 @@ async def run_once(
         crash_file = Path(folder) / "crash"
         crash_file.touch()
         mark = uuid.uuid4().hex
+        adopt_orphans()
         try:
             process = launch.start(interpreter, request, mark, boot)
         except launch.LaunchError as error:
             return _Run.unable(request, words.CANNOT_START, str(error))
         limit = memory_limit if memory_limit is not None else default_memory_limit()
-        run = _Run(request, process, ProcessTree(process.pid, mark), crash_file, limit, WorkerLog(log), progress)
+        tree = ProcessTree(process.pid, mark)
+        run = _Run(" ".join(interpreter), request, process, tree, crash_file, limit, WorkerLog(log), progress)
         try:
             return await run.document()
         finally:
@@ -97,6 +99,7 @@ class _Run:
 
     def __init__(
         self,
+        interpreter: str,
         request: RunRequest,
         process: subprocess.Popen[bytes],
         tree: ProcessTree,
@@ -105,6 +108,7 @@ class _Run:
         log: WorkerLog,
         progress: Callable[[str], None] | None,
     ) -> None:
+        self._interpreter = interpreter
         self._request = request
         self._process = process
         self._tree = tree
@@ -149,7 +153,7 @@ class _Run:
             if isinstance(event, framing.Message):
                 document = await self._take(event)
                 if document is not None:
-                    return self._completed(document)
+                    return await self._completed(document)
             elif isinstance(event, _Exited):
                 return await self._died(event.status)
             elif isinstance(event, _ChannelClosed):
@@ -176,6 +180,8 @@ class _Run:
         elif kind == words.PHASE:
             self._begin(message.body["phase"])
         elif kind == words.DOCUMENT:
+            # Now, as long as it is there to tell which processes it has started.
+            await asyncio.to_thread(self._tree.kill)
             try:
                 return await asyncio.to_thread(codec.decode, message.parts[0])
             except codec.DocumentError as error:
@@ -256,22 +262,21 @@ class _Run:
             self._is_closed = isinstance(event, _ChannelClosed)
             document = await self._take(event) if isinstance(event, framing.Message) else None
             if document is not None:
-                return self._completed(document)
+                return await self._completed(document)
         await self._wait_for_log()
         last = self._log.last_lines(LAST_LINES)
         said = f": {last[-1]}" if last else ""
         if self._pid is None and status == words.PYTHON_TOO_OLD_EXIT:
             return self.unable(self._request, words.PYTHON_TOO_OLD, last[-1] if last else "this Python is too old")
         if self._pid is None and status != 0 and self._stopping is None:
-            command = " ".join(map(str, self._process.args)) if isinstance(self._process.args, list) else ""
-            return self.unable(self._request, words.CANNOT_START, f"{command} {describe_exit(status)}{said}")
+            message = f"{self._interpreter} cannot run the worker, and {describe_exit(status)}{said}"
+            return self.unable(self._request, words.CANNOT_START, message)
         if self._stopping is not None and not self._is_answering:
             return self._stopped()
         if self._is_answering and status > 0:
             return self._obituary("crashed", words.INTERNAL, f"the worker failed while it made its answer{said}")
         document = self._obituary("crashed", words.DIED, f"the process {describe_exit(status)}")
-        if last:
-            document.notes.append("The last that the run printed: " + "\n".join(last))
+        self._note_last_lines(document)
         return document
 
     def _stopped(self, how: str = "") -> Document:
@@ -286,13 +291,21 @@ class _Run:
         durations = Durations(self._seconds["import"], self._seconds["build"], self._seconds["call"])
         return obituary(self._request, status, kind, message, self._phase, self._traceback(), durations)
 
-    def _completed(self, document: Document) -> Document:
+    async def _completed(self, document: Document) -> Document:
         """The worker's document with what only its client knows."""
         error = document.error
         if error is not None and document.status == "out-of-memory":
             place = error.message.partition(": ")[2]
             error.message = self._memory_message() + (f": {place}" if place else "")
+        if error is not None and error.type == SystemExit.__name__:
+            await self._wait_for_log()  # which says why, as the usage of a command does
+            self._note_last_lines(document)
         return document
+
+    def _note_last_lines(self, document: Document) -> None:
+        last = self._log.last_lines(LAST_LINES)
+        if last:
+            document.notes.append("The last that the run printed:\n" + "\n".join(last))
 
     def _memory_message(self) -> str:
         return f"used {_amount(self._used)}, more than its cap of {_amount(self._memory_limit or 0)}"

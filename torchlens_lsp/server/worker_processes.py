@@ -1,12 +1,15 @@
 """All processes of a run: found, measured, ended.
 
-A run's processes are those of the worker's group and session, their children, and whatever carries the run's mark in
-its environment: a daemon that has left its group and lost its parent still does. Reads /proc; where there is none,
-the group alone is ended (on Windows, the worker alone), and nothing is measured.
+A run's processes are those of the worker's group and session, their children, whatever carries the run's mark in its
+environment, and orphans: on Linux, processes whose parent is gone become children of this one, which ends them and
+takes note of their end. Reads /proc; where there is none, the group alone is ended (on Windows, the worker alone), and
+nothing is measured.
 """
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import signal
 import sys
@@ -17,6 +20,7 @@ from pathlib import Path
 from .launch import MARK
 
 PROC = Path("/proc")
+_PR_SET_CHILD_SUBREAPER = 36
 MAX_DEFAULT_MEMORY = 16 << 30
 """Bytes; the default cap is half of what is free at the start, and at most this."""
 KILL_SECONDS = 2.0
@@ -33,6 +37,14 @@ class _Process:
     started: int
     """In ticks since the machine's start: with the pid, the identity of a process."""
 
+    @property
+    def is_alive(self) -> bool:
+        return self.state not in "ZX"
+
+
+_leaders: set[int] = set()
+"""Leaders of the runs that are under way in this process."""
+
 
 class ProcessTree:
     """The processes of the run whose worker is `leader`, the leader of its own session."""
@@ -40,6 +52,9 @@ class ProcessTree:
     def __init__(self, leader: int, mark: str) -> None:
         self._leader = leader
         self._mark = f"{MARK}={mark}".encode()
+        _leaders.add(leader)
+        own = _read(leader)
+        self._started = own.started if own is not None else 0
         self._seen: dict[int, int] = {}
         """By pid: when it was started."""
 
@@ -49,45 +64,64 @@ class ProcessTree:
         What processes share is counted once, as far as it takes that to see whether they use more than `limit`:
         looking closer holds them up.
         """
-        pids = self._members()
+        pids = [process.pid for process in self._members() if process.is_alive]
         resident = sum(_resident(pid) for pid in pids)
         return resident if resident <= limit else sum(_proportional(pid) for pid in pids)
 
     def kill(self) -> None:
-        """End all processes of the run. Returns when they are gone, or after KILL_SECONDS."""
+        """End all processes of the run, once. Returns when they are gone, or after KILL_SECONDS."""
+        if self._leader not in _leaders:
+            return
         if not PROC.is_dir():
             _kill_group(self._leader)
+            _leaders.discard(self._leader)
             return
         give_up = time.monotonic() + KILL_SECONDS
         while True:
-            found = self._members(search_marks=True)
-            for pid in found:
+            found = self._members(to_end=True)
+            alive = [process.pid for process in found if process.is_alive]
+            for pid in alive:
                 _kill(pid)
-            if not found or time.monotonic() >= give_up:
+            for process in found:
+                if process.parent == os.getpid() and process.pid != self._leader:
+                    _reap(process.pid)
+            if not alive or time.monotonic() >= give_up:
+                _leaders.discard(self._leader)
                 return
             time.sleep(0.01)
 
-    def _members(self, search_marks: bool = False) -> list[int]:
-        """The run's processes that are alive. Marks are looked for only on demand: it takes a file for each process."""
+    def _members(self, to_end: bool = False) -> list[_Process]:
+        """The run's processes. Marks and orphans are looked for only on demand: a mark is a file for each process."""
         processes = {process.pid: process for process in map(_read, _pids()) if process is not None}
         found: set[int] = set()
         for pid, process in processes.items():
-            is_ours = self._leader in (pid, process.group, process.session)
-            if is_ours or self._seen.get(pid) == process.started or (search_marks and self._is_marked(pid)):
+            is_ours = self._leader in (pid, process.group, process.session) or self._seen.get(pid) == process.started
+            if is_ours or (to_end and (self._is_orphan(process) or self._is_marked(pid))):
                 found.add(pid)
-        grown = True
-        while grown:
-            children = {pid for pid, process in processes.items() if process.parent in found and pid not in found}
+        children = found
+        while children:
+            children = {pid for pid, process in processes.items() if process.parent in children and pid not in found}
             found |= children
-            grown = bool(children)
         self._seen = {pid: processes[pid].started for pid in found}
-        return [pid for pid in found if processes[pid].state not in "ZX"]
+        return [processes[pid] for pid in found]
+
+    def _is_orphan(self, process: _Process) -> bool:
+        """Whether a process came to this one when its parent ended, and can be of no other run."""
+        came_to_us = process.parent == os.getpid() and process.session != os.getsid(0)
+        return came_to_us and process.started >= self._started and _leaders == {self._leader}
 
     def _is_marked(self, pid: int) -> bool:
         try:
             return self._mark in (PROC / str(pid) / "environ").read_bytes().split(b"\0")
         except OSError:  # gone, or another user's
             return False
+
+
+def adopt_orphans() -> None:
+    """From now on, descendants of this process whose parent has ended become its children (Linux)."""
+    if sys.platform.startswith("linux"):
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def default_memory_limit() -> int | None:
@@ -152,10 +186,13 @@ def _proportional(pid: int) -> int:
 
 
 def _kill(pid: int) -> None:
-    try:
+    with contextlib.suppress(OSError):  # gone
         os.kill(pid, signal.SIGKILL)
-    except OSError:  # gone
-        return
+
+
+def _reap(pid: int) -> None:
+    with contextlib.suppress(OSError):
+        os.waitpid(pid, os.WNOHANG)
 
 
 def _kill_group(leader: int) -> None:

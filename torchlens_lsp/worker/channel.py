@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from os import _exit, getpid
+from time import sleep
 from typing import Any, NoReturn
 
 from ..document import framing, request
 
+LINGER_SECONDS = 2.0
 _ORPHANED_EXIT = 1
 
 
@@ -61,6 +63,11 @@ class Channel:
                 os.close(descriptor)
             except OSError:
                 continue
+
+
+def linger() -> None:
+    """Wait to be ended: the server finds the processes that user code has started as long as their parent is there."""
+    sleep(LINGER_SECONDS)
 
 
 def leave(status: int) -> NoReturn:

@@ -21,7 +21,7 @@ from ..document import codec
 from ..document.model import BUILD, CALL, IMPORT, PHASES, Document, Durations, RunError
 from ..document.request import ANSWER, INTERNAL, OUT_OF_MEMORY, TIMEOUT, RunRequest
 from . import blame, process
-from .channel import Channel, leave
+from .channel import Channel, leave, linger
 from .driving import drive
 from .example import BadExampleError, Example, TracedCall
 from .loading import Finder, load, load_as_main
@@ -289,6 +289,7 @@ class Session:
                 self._recorder.stop()
             self._streams.flush()
             self._channel.document(self._encoded(outcome))
+            linger()
         except BaseException as error:
             self._streams.log_fault(error)
             leave(1)
