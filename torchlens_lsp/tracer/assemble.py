@@ -18,8 +18,9 @@ from ..document.model import (
     SourceFile,
 )
 from .failure import Standing
-from .labels import labels_of, with_pass
+from .labels import labels_of, with_pass, written_name
 from .ops import OpRow
+from .positions import HAS_POSITIONS, Place
 from .reached import not_run
 
 if TYPE_CHECKING:
@@ -94,10 +95,11 @@ def _calls(recorder: Recorder) -> list[Call]:
     running = {activation.call for activation in list(events.activations.values())}
     address = [recorder.modules.address(index) for index in range(len(recorder.modules.entries))]
     found = []
-    for number, (function, module, module_pass, phase, parent, site) in enumerate(events.call_rows[:]):
+    for number, (function, module, module_pass, phase, parent, caller) in enumerate(events.call_rows[:]):
         file, local = recorder.functions[function]
         ended = "raised" if number in events.raised else "running" if number in running else "returned"
         name = None if module == NONE else address[module]
+        site = recorder.positions.site_at(*caller) if caller else NONE
         found.append(Call(file, local, name, module_pass, phase, parent, site, ended))
     return found
 
@@ -110,18 +112,21 @@ def _ops(recorder: Recorder, at: list[int]) -> list[Op]:
     last = len(at) - 1
     found = []
     for row, labelled in zip(rows, labels):  # noqa: B905 (3.10 is slower with it)
-        site = row.site if row.site != NONE else _site_by_value(recorder, row)
+        place = recorder.positions.place(*row.watched) if row.watched else None
+        site = NONE
+        if place is not None:
+            site = place.site if place.site != NONE else _site_by_value(recorder, row, place)
         found.append(
             Op(
                 with_pass(labelled, runs[labelled.layer]),
-                row.name,
+                written_name(row),
                 labelled.pass_index,
                 None if row.module == NONE else address[row.module],
                 () if row.output == NONE else (row.output,),
                 row.parents,
-                row.file,
+                place.file if place else NONE,
                 site,
-                row.range,
+                place.range if place else None,
                 row.call,
                 row.seconds,
                 at[min(row.at, last)],
@@ -134,16 +139,16 @@ LOOK_AHEAD = 8
 """Evaluations after an op among which its value is looked for."""
 
 
-def _site_by_value(recorder: Recorder, row: OpRow) -> int:
+def _site_by_value(recorder: Recorder, row: OpRow, place: Place) -> int:
     """Before 3.11 an op knows its line alone: the first evaluation on it that has the op's value made it."""
-    if row.file == NONE or row.range is None or row.output == NONE:
+    if HAS_POSITIONS or row.output == NONE:
         return NONE
-    file = recorder.positions.files[row.file].file
+    file = recorder.positions.files[place.file].file
     last = file.first_site + len(file.sites)
     for site, value, call in recorder.events.rows[row.at : row.at + LOOK_AHEAD]:
         if value == row.output and call == row.call and file.first_site <= site < last:
-            place = file.sites[site - file.first_site]
-            if place.kind != "name" and row.range.start_line <= place.range.start_line <= row.range.end_line:
+            known = file.sites[site - file.first_site]
+            if known.kind != "name" and place.range.start_line <= known.range.start_line <= place.range.end_line:
                 return site
     return NONE
 

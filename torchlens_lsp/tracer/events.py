@@ -51,7 +51,6 @@ class Events:
         options: Options,
         record: Callable[[object, bool], int],
         module_stack: Sequence[tuple[int, int]],
-        site_at: Callable[[CodeType, int], int],
         saw_module: Callable[[object, int], bool],
         fault: Callable[[], None],
     ) -> None:
@@ -62,8 +61,8 @@ class Events:
         """(site, outcome, call, evaluations so far)."""
         self.loop_rows: list[list[int]] = []
         """[site, iterations, call, evaluations so far]."""
-        self.call_rows: list[tuple[int, int, int, int, int, int]] = []
-        """(function, module, pass, phase, parent, site)."""
+        self.call_rows: list[tuple[int, int, int, int, int, tuple[CodeType, int] | None]] = []
+        """(function, module, pass, phase, parent, calling instruction)."""
         self.raised: set[int] = set()
         """Calls that ended by an exception."""
         self.activations: dict[int, Activation] = {}
@@ -81,7 +80,6 @@ class Events:
         self._options = options
         self._record = record
         self._module_stack = module_stack
-        self._site_at = site_at
         self._saw_module = saw_module
         self._fault = fault
         self.current: Callable[[], int] = lambda: NONE
@@ -99,7 +97,7 @@ class Events:
         rows, branch_rows, loop_rows, call_rows = self.rows, self.branch_rows, self.loop_rows, self.call_rows
         counts, seen_call, seen = self.counts, self._seen_call, self._seen
         activations, loops, parameter_sites = self.activations, self.loops, self.parameter_sites
-        module_stack, saw_module, site_at, raised = self._module_stack, self._saw_module, self._site_at, self.raised
+        module_stack, saw_module, raised = self._module_stack, self._saw_module, self.raised
         unwound = self.unwound
         add_row, add_branch = rows.append, branch_rows.append
         budget, call_budget = self._options.evaluation_budget, self._options.call_budget
@@ -153,19 +151,19 @@ class Events:
 
         def begin(function: int, frame: Any, arguments: tuple[Any, ...]) -> None:
             nonlocal current
-            site = NONE
+            made_by = None
             if current != NONE:
                 caller = frame.f_back
                 while caller is not None:
                     if identity(caller) in activations:
-                        site = site_at(caller.f_code, caller.f_lasti)
+                        made_by = caller.f_code, caller.f_lasti
                         break
                     caller = caller.f_back
             stack.append(current)
             activations[identity(frame)] = activation = Activation(NONE, length(stack), sys.exc_info()[1])
             if length(call_rows) < call_budget:
                 module, module_pass = module_stack[-1]
-                call_rows.append((function, module, module_pass, self.phase, current, site))
+                call_rows.append((function, module, module_pass, self.phase, current, made_by))
                 activation.call = length(call_rows) - 1
             else:
                 self.dropped_calls += 1

@@ -28,7 +28,7 @@ class Standing:
         self.path = code.co_filename
         self.function: str = getattr(code, "co_qualname", code.co_name)
         self.frame_id = id(frame)
-        self.place: Place | None = positions.place(code, instruction, line)
+        self.place: Place | None = positions.place(code, instruction)
         self.range = self.place.range if self.place else _range_elsewhere(self.path, frame, instruction, line)
 
     @property

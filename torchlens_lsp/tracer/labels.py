@@ -7,6 +7,7 @@ in. `input_N`, `buffer_N` and `output_N` are counted apart and have no overall i
 
 from __future__ import annotations
 
+import dis
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -29,6 +30,8 @@ _TYPES = {
 
 
 class Labelled(NamedTuple):
+    """The layer that an op is a run of."""
+
     layer: str
     """`linear_1_1`."""
     pass_index: int
@@ -42,6 +45,30 @@ def type_of(name: str) -> str:
     return _TYPES.get(bare, bare).lower().replace("_", "")
 
 
+_WRITTEN_AS = {
+    "div": "__truediv__",
+    "__rdiv__": "__rtruediv__",
+    "add_": "__iadd__",
+    "sub_": "__isub__",
+    "mul_": "__imul__",
+    "div_": "__itruediv__",
+    "pow_": "__ipow__",
+    "remainder_": "__imod__",
+    "floor_divide_": "__ifloordiv__",
+}
+"""Functions that torch calls for an operator, by the operator's own name."""
+
+
+def written_name(row: OpRow) -> str:
+    """The operator's name, if the op was written as one (`x += 1`), else the function's (`x.add_(1)`)."""
+    operator = _WRITTEN_AS.get(row.name)
+    if operator is None or row.caller is None:
+        return row.name
+    code, instruction = row.caller
+    operation = dis.opname[code.co_code[instruction]] if instruction >= 0 else ""
+    return operator if operation.startswith(("BINARY_", "INPLACE_")) else row.name
+
+
 def labels_of(rows: Sequence[OpRow]) -> list[Labelled]:
     """The layer and pass of each row, in linear time."""
     layers: dict[object, str] = {}
@@ -50,7 +77,7 @@ def labels_of(rows: Sequence[OpRow]) -> list[Labelled]:
     overall = 0
     result: list[Labelled] = []
     for row in rows:
-        kind = type_of(row.name)
+        kind = type_of(written_name(row))
         key = _layer_key(row, kind)
         layer = layers.get(key)
         if layer is None:
@@ -71,7 +98,9 @@ def _layer_key(row: OpRow, kind: str) -> object:
         return object()
     if row.parameters:
         return kind, frozenset(row.parameters), row.module, row.output_index
-    return kind, row.caller, row.module, row.output_index
+    # By identity: equal code objects may be those of different functions.
+    place = None if row.caller is None else (id(row.caller[0]), row.caller[1])
+    return kind, place, row.module, row.output_index
 
 
 def with_pass(labelled: Labelled, runs: int) -> str:

@@ -6,7 +6,6 @@ is not seen again. Functions that give no tensor (`size`, `item`) are no ops.
 
 from __future__ import annotations
 
-import dis
 import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -18,8 +17,8 @@ from typing import Any, NamedTuple
 import torch
 from torch.overrides import TorchFunctionMode
 
-from ..document.model import NONE, Range
-from .positions import HAS_POSITIONS, Positions
+from ..document.model import NONE
+from .positions import Positions
 from .values import ValueRecorder
 
 MAX_NESTING = 3
@@ -35,22 +34,25 @@ _push: Callable[[Any], None] = torch._C._push_on_torch_function_stack
 _depth: Callable[[], int] = torch._C._len_torch_function_stack
 
 
+Instruction = tuple[CodeType, int]
+"""Code, and the offset in it as `f_lasti` has it. What it stands for in the source is found out after the run."""
+
+
 class OpRow(NamedTuple):
     """One output of one recorded call."""
 
     name: str
-    """The function's `__name__`; that of the operator (`__iadd__`, `__truediv__`) where one was written."""
+    """The function's `__name__`."""
     output: int
     """Value id."""
     output_index: int
     parents: tuple[int, ...]
     parameters: tuple[int, ...]
     """Ids of the parameters among the arguments."""
-    caller: tuple[int, int]
-    """Code and instruction that made the call, to tell calls from one another in code that is not watched."""
-    file: int
-    site: int
-    range: Range | None
+    caller: Instruction | None
+    """What made the call."""
+    watched: Instruction | None
+    """The nearest instruction of watched code, the caller itself or one that led to it."""
     module: int
     module_pass: int
     call: int
@@ -99,7 +101,8 @@ class OpMode(TorchFunctionMode):
         self._budget = budget
         self._fault = fault
         self._producers: dict[int, tuple[weakref.ref[torch.Tensor], int]] = {}
-        self._codes: dict[int, CodeType] = {}
+        self._names: dict[Any, str] = {}
+        """By function."""
         self._hidden_from = 0
         self.is_on = False
         """Whether this mode is on the stack of the thread that traces."""
@@ -139,24 +142,21 @@ class OpMode(TorchFunctionMode):
             return
         while frame.f_code.co_filename == _OVERRIDES and frame.f_back is not None:
             frame = frame.f_back
-        name = _name_of(func)
-        if name in _WRITTEN_AS:
-            name = _as_written(name, frame.f_code, frame.f_lasti)
+        name = self._names.get(func)
+        if name is None:
+            name = self._names[func] = _name_of(func)
         parents, parameters = self._parents(args, kwargs)
-        caller, file, site, range_ = self._origin(frame)
+        caller = frame.f_code, frame.f_lasti
         module, module_pass = self._module_stack[-1]
+        watched = self._nearest_watched(frame)
         call, at = self.current_call(), len(self.evaluations)
         for index, tensor in enumerate(outputs):
             value = self._record_output(tensor)
-            rows.append(
-                _new_row(
-                    OpRow,
-                    (
-                        name, value, index, parents, parameters, caller, file, site, range_,
-                        module, module_pass, call, seconds, at,
-                    ),
-                )
+            row = (
+                name, value, index, parents, parameters, caller, watched,
+                module, module_pass, call, seconds, at,
             )  # fmt: skip
+            rows.append(_new_row(OpRow, row))
             self._producers[id(tensor)] = (_ref(tensor), len(rows) - 1)
 
     def _parents(self, args: Any, kwargs: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -202,25 +202,17 @@ class OpMode(TorchFunctionMode):
     def add_source(self, name: str, tensor: torch.Tensor) -> None:
         """Add an `input` or `buffer`."""
         value = self._record(tensor, True)
-        row = OpRow(name, value, 0, (), (), (0, 0), NONE, NONE, None, NONE, 0, self.current_call(), 0.0, 0)
+        row = OpRow(name, value, 0, (), (), None, None, NONE, 0, self.current_call(), 0.0, 0)
         self.produced(tensor, row)
 
-    def _origin(self, frame: FrameType) -> tuple[tuple[int, int], int, int, Range | None]:
-        """Identity of the instruction that called, and the nearest watched expression."""
-        code = frame.f_code
-        self._codes[id(code)] = code  # holding it keeps its id from being given away
-        caller = (id(code), frame.f_lasti)
+    def _nearest_watched(self, frame: FrameType | None) -> Instruction | None:
         watched = self._positions.by_path
-        nearest: FrameType | None = frame
-        while nearest is not None and nearest.f_code.co_filename not in watched:
-            nearest = nearest.f_back
-        if nearest is None:
-            return caller, NONE, NONE, None
-        line = None if HAS_POSITIONS else nearest.f_lineno
-        place = self._positions.place(nearest.f_code, nearest.f_lasti, line)
-        if place is None:
-            return caller, NONE, NONE, None
-        return caller, place.file, place.site, place.range
+        while frame is not None:
+            code = frame.f_code
+            if code.co_filename in watched:
+                return code, frame.f_lasti
+            frame = frame.f_back
+        return None
 
     def _note_failure(self, error: BaseException, func: Any, args: Any, kwargs: Any) -> None:
         try:
@@ -238,16 +230,15 @@ class OpMode(TorchFunctionMode):
         producer = self.producer(tensor)
         parents = () if producer == NONE else (producer,)
         value = self._record(tensor, True)
-        row = OpRow("output", value, 0, parents, (), (0, 0), NONE, NONE, None, NONE, 0, NONE, 0.0, len(self.evaluations))
+        row = OpRow("output", value, 0, parents, (), None, None, NONE, 0, NONE, 0.0, len(self.evaluations))
         self.rows.append(row)
 
     def add_identity(self, tensor: torch.Tensor, module: tuple[int, int]) -> None:
         """Add an `identity`: a module returned its very input and recorded no op."""
         producer = self.producer(tensor)
         parents = () if producer == NONE else (producer,)
-        _, file, site, range_ = self._origin(_getframe(1))
         row = OpRow(
-            "identity", self._record(tensor, False), 0, parents, (), (NONE, module[0]), file, site, range_,
+            "identity", self._record(tensor, False), 0, parents, (), None, self._nearest_watched(_getframe(1)),
             *module, self.current_call(), 0.0, len(self.evaluations),
         )  # fmt: skip
         self.produced(tensor, row)
@@ -301,7 +292,8 @@ class OpMode(TorchFunctionMode):
     def forget(self) -> None:
         """Drop everything that holds objects of the user's."""
         self._producers.clear()
-        self._codes.clear()
+        self._names.clear()
+        self.rows.clear()
 
 
 _NO_TENSORS = frozenset({type(None), bool, int, float, complex, str, torch.Size, torch.dtype, torch.device})
@@ -341,26 +333,6 @@ def _collect(value: Any, found: list[torch.Tensor], depth: int) -> None:
         )
         for item in items:
             _collect(item, found, depth + 1)
-
-
-_WRITTEN_AS = {
-    "div": "__truediv__",
-    "__rdiv__": "__rtruediv__",
-    "add_": "__iadd__",
-    "sub_": "__isub__",
-    "mul_": "__imul__",
-    "div_": "__itruediv__",
-    "pow_": "__ipow__",
-    "remainder_": "__imod__",
-    "floor_divide_": "__ifloordiv__",
-}
-"""Functions that torch calls for an operator, by the operator's own name."""
-
-
-def _as_written(name: str, code: CodeType, instruction: int) -> str:
-    """The operator's name, if the instruction is one (`x += 1`), else the function's (`x.add_(1)`)."""
-    operation = dis.opname[code.co_code[instruction]] if instruction >= 0 else ""
-    return _WRITTEN_AS[name] if operation.startswith(("BINARY_", "INPLACE_")) else name
 
 
 def _name_of(func: Any) -> str:

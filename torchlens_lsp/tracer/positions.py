@@ -82,18 +82,18 @@ class Positions:
         place = self.place(code, instruction)
         return place.site if place else NONE
 
-    def place(self, code: CodeType, instruction: int, line: int | None = None) -> Place | None:
-        """Place of an instruction of watched code; None for other code. `line` (1-based) is needed before 3.11."""
-        key = (id(code), instruction if HAS_POSITIONS or line is None else -line)
+    def place(self, code: CodeType, instruction: int) -> Place | None:
+        """Place of an instruction of watched code; None for other code."""
+        key = id(code), instruction
         known = self._places.get(key)
         if known is not None:
             return known[1]
         file = self.by_path.get(code.co_filename)
-        place = self._find(file, code, instruction, line) if file else None
+        place = self._find(file, code, instruction) if file else None
         self._places[key] = (code, place)  # holding the code keeps its id from being given away
         return place
 
-    def _find(self, file: WatchedFile, code: CodeType, instruction: int, line: int | None) -> Place | None:
+    def _find(self, file: WatchedFile, code: CodeType, instruction: int) -> Place | None:
         range_ = None
         if HAS_POSITIONS:
             # Each code object's table is read once: it can only be read from its beginning.
@@ -102,7 +102,7 @@ class Positions:
                 table = self._tables[id(code)] = _positions_of(code)
             range_ = _range_at(file.source, table, instruction)
         if range_ is None:
-            number = line if line is not None else line_of(code, instruction)
+            number = line_of(code, instruction)
             if not 0 < number <= len(file.source.lines):
                 return None
             return Place(file.index, NONE, file.line_range(number - 1))

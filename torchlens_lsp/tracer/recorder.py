@@ -60,7 +60,7 @@ class Recorder:
             sees_operations=lambda: self.mode.is_on,
         )
         self.events = Events(
-            options, self._recorder.record, self.modules.stack, self.positions.site_at, self.modules.saw, self.fault
+            options, self._recorder.record, self.modules.stack, self.modules.saw, self.fault
         )
         self.mode = OpMode(
             self.positions,
