@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from torchlens_lsp.document.model import Document, Range
+from torchlens_lsp.document.model import CALL, NONE, Document, Range
 from torchlens_lsp.document.request import TORCH_MISSING, TORCH_TOO_OLD
+from torchlens_lsp.document.values import Tensor
 from torchlens_lsp.server import launch
 
 from .conftest import Project
@@ -158,3 +159,51 @@ def test_a_torch_that_cannot_be_used_is_said_to_be(
     assert document.error is not None
     assert document.error.type == kind
     assert message in document.error.message
+
+
+# --- the main block ---------------------------------------------------------------------------------------------------
+
+MAIN = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Linear(4, 3)
+
+    def forward(self, x):
+        return self.proj(x).relu()
+
+
+def build(batch):
+    return Net().eval(), torch.ones(batch, 4)
+
+
+if __name__ == "__main__":
+    model, x = build(2)
+    with torch.no_grad():
+        y = model(x)
+        print(y)
+    raise ValueError("after the call")
+"""
+
+
+def test_a_main_block_is_recorded_up_to_its_traced_call(project: Project) -> None:
+    project.write("model.py", MAIN)
+    document = project.run("", real=True, origin="main-block")
+    assert document.status == "ok", document.error
+    assert (document.example.call, document.example.range) == ("model(x)", Range(21, 12, 21, 20))
+    assert [op.label for op in document.ops] == ["input_1", "linear_1_1", "relu_1_2", "output_1"]
+    assert [call.phase for call in document.calls if call.module == ""] == [CALL]
+
+    shapes = {}
+    for site, value in zip(document.evaluations.site, document.evaluations.value, strict=True):
+        found = document.values[value] if value != NONE else None
+        if isinstance(found, Tensor):
+            shapes[document.site(site).range.start_line + 1, document.site(site).expr] = found.meta.shape
+    assert shapes[20, "x"] == (2, 4)
+    assert shapes[22, "model(x)"] == (2, 3)
+    assert shapes[22, "y"] == (2, 3)
+    assert not any(line > 22 for line, _ in shapes)

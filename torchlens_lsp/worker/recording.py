@@ -5,7 +5,6 @@ The real one is `tracer.recorder.Recorder`; it is imported when a run asks for i
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any, Protocol
@@ -21,10 +20,8 @@ class Recording(Protocol):
     phase: int
     faults: list[str]
 
-    def compile(
-        self, path: str, text: str, *, uri: str | None = None, adjust: Callable[[ast.Module], None] | None = None
-    ) -> CodeType:
-        """The code of a watched module; `adjust` is given its instrumented tree before it is compiled."""
+    def compile(self, path: str, text: str, *, uri: str | None = None) -> CodeType:
+        """The code of a watched module."""
 
     def start(self) -> None:
         """Begin to record."""

@@ -12,6 +12,7 @@ import platform
 import sys
 import threading
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
@@ -21,6 +22,7 @@ from ..document import codec
 from ..document.model import BUILD, CALL, IMPORT, PHASES, Document, Durations, RunError
 from ..document.request import ANSWER, INTERNAL, OUT_OF_MEMORY, TIMEOUT, RunRequest
 from . import blame, process
+from .adjusting import adjusted
 from .channel import Channel, leave, linger
 from .driving import drive
 from .example import BadExampleError, Example, TracedCall
@@ -329,10 +331,10 @@ class Session:
         file = normal(self._request.file)
 
         def compile_watched(path: str, text: str) -> CodeType:
+            has_block = block is not None and normal(path) == file
             try:
-                if block is not None and normal(path) == file:
-                    return recorder.compile(path, text, adjust=block.adjust)
-                return recorder.compile(path, text)
+                with adjusted(block.adjust) if block is not None and has_block else nullcontext():
+                    return recorder.compile(path, text)
             except SyntaxError:
                 raise
             except Exception as error:
