@@ -29,10 +29,17 @@ class Module:
 
 
 class Sequential(Module):
-    """A module of another file."""
+    """A module of another file, without parameters."""
 
     def __call__(self, x: object) -> object:
         return x
+
+    def generate(self, x: object) -> object:
+        return x
+
+
+class Linear(Sequential):
+    """A module of another file, with parameters."""
 
 
 class Tensor:
@@ -52,6 +59,12 @@ class StandIn(Torch):
         yield module
         yield from module.children
 
+    def has_parameters(self, module: Any) -> bool:
+        return any(isinstance(part, Linear) for part in self.submodules(module))
+
+    def is_builtin_method(self, method: Any) -> bool:
+        return bool(method.__func__ is Module.eval)
+
 
 FILE = "/project/model.py"
 DEFINITIONS = """
@@ -61,6 +74,16 @@ class Net(Module):
 
     def generate(self, n):
         return n
+
+    def freeze(self):
+        pass
+
+class Data:
+    def load(self):
+        return self
+
+    def __iter__(self):
+        return iter([1])
 
 class Trainer:
     def fit(self, model):
@@ -107,7 +130,7 @@ def traced(body: str, definitions: str = DEFINITIONS) -> str | None:
     tree = ast.parse(text, FILE)
     block.adjust(tree)
     namespace: dict[str, Any] = {"__name__": "__main__", "wraps": wraps, "quiet": contextlib.nullcontext()}
-    namespace.update(Module=Module, Sequential=Sequential, Tensor=Tensor)
+    namespace.update(Module=Module, Sequential=Sequential, Linear=Linear, Tensor=Tensor)
     try:
         exec(compile(tree, FILE, "exec"), namespace)
     except Ended:

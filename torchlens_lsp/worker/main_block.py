@@ -1,9 +1,9 @@
 """The file's own `if __name__ == "__main__":` block as an example: it runs up to the call that is traced.
 
-Which call that is shows when it is made: the first of a module whose code is watched, or of one of its methods; or of
-a function of the file that is given a module or a tensor, that is called `main`, or whose result no later call
-needs. Calls that can be it are found in the file's text; `MainBlock.adjust` puts a hook around each of them into the
-instrumented tree.
+Which call that is shows when it is made: the first of a module that has parameters or whose class is the user's own; or
+of a method of a module, or of a function or method of the file, that is given a module or a tensor, that is called
+`main`, or on which no later call depends. Calls that can be it are found in the file's text; `MainBlock.adjust` puts a
+hook around each of them into the instrumented tree.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Candidate:
     text: str
     range: Range
     is_needed_later: bool
-    """Whether a later candidate uses what this one gives."""
+    """Whether a later candidate depends on this one: on what it gives, or on the object whose method it is."""
 
 
 class MainBlock:
@@ -84,7 +84,7 @@ class MainRun:
         block: MainBlock,
         file: str,
         torch: Torch,
-        is_watched: Callable[[str], bool],
+        is_users_own: Callable[[str], bool],
         begin: Callable[[], None],
         trace: Callable[[TracedCall, Candidate], Any],
         end: Callable[[], None],
@@ -92,7 +92,7 @@ class MainRun:
         self._block = block
         self._file = file
         self._torch = torch
-        self._is_watched = is_watched
+        self._is_users_own = is_users_own
         self._begin = begin
         self._trace = trace
         self._end = end
@@ -118,19 +118,22 @@ class MainRun:
     def _is_it(self, call: TracedCall, candidate: Candidate) -> bool:
         callee = call.callee
         if self._torch.is_module(callee):
-            return any(self._is_watched_class(type(module)) for module in self._torch.submodules(callee))
+            return self._torch.has_parameters(callee) or self._has_own_code(callee)
+        if isinstance(callee, type):
+            return False
         if isinstance(callee, MethodType) and self._torch.is_module(callee.__self__):
-            return self._is_watched(_file_of(callee))
-        if isinstance(callee, type) or _file_of(callee) != self._file:
+            can_be_it = not self._torch.is_builtin_method(callee)
+        else:
+            can_be_it = _file_of(callee) == self._file
+        if not can_be_it:
             return False
         gets_tensors = any(self._torch.is_module(value) or self._torch.is_tensor(value) for value in call.values())
         return gets_tensors or callee.__name__ == MAIN_FUNCTION or not candidate.is_needed_later
 
-    def _is_watched_class(self, cls: type) -> bool:
-        return any(
-            isinstance(method, FunctionType) and self._is_watched(method.__code__.co_filename)
-            for method in vars(cls).values()
-        )
+    def _has_own_code(self, module: Any) -> bool:
+        """Whether the class of a module, or of one in it, is the user's own."""
+        methods = (method for part in self._torch.submodules(module) for method in vars(type(part)).values())
+        return any(isinstance(m, FunctionType) and self._is_users_own(m.__code__.co_filename) for m in methods)
 
 
 class _Hooks(ast.NodeTransformer):
@@ -229,23 +232,26 @@ def _can_be_it(call: ast.Call, bound: set[str]) -> bool:
 
 
 def _is_needed_later(call: ast.Call, body: list[ast.stmt], calls: list[ast.Call]) -> bool:
-    """Whether what `call` gives reaches a later one of `calls`, through the names that it is bound to."""
+    """Whether a later one of `calls` depends on `call`, through names that hold what it gives or what it may change."""
     place = _place(call)
-    names: set[str] = set()
-    for node in sorted(_assignments(body), key=_place):
-        value = getattr(node, "value", None)
-        if value is None or _place(node)[2:] < place[:2]:
-            continue
-        holds = any(part is call for part in ast.walk(value))
-        if holds or names & _loads(value):
-            names |= _stores(node)
+    names = _loads(call.func) if isinstance(call.func, ast.Attribute) else set()
+    for value, targets in sorted(_bindings(body), key=lambda binding: _place(binding[0])):
+        if _place(value)[2:] >= place[2:] and (names & _loads(value) or any(p is call for p in ast.walk(value))):
+            names |= targets
     return any(_place(other)[:2] > place[2:] and names & _loads(other) for other in calls)
 
 
-def _assignments(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    return (
-        node for node in own_nodes(body) if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr))
-    )
+def _bindings(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, set[str]]]:
+    """Expressions with the names that they, or parts of them, are bound to."""
+    for node in own_nodes(body):
+        if isinstance(node, ast.Assign):
+            yield node.value, {name for target in node.targets for name in _stores(target)}
+        elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)) and node.value is not None:
+            yield node.value, _stores(node.target)
+        elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+            yield node.iter, _stores(node.target)
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            yield node.context_expr, _stores(node.optional_vars)
 
 
 def _loads(node: ast.AST) -> set[str]:

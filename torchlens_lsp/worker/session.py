@@ -351,5 +351,5 @@ class Session:
         return finder
 
     def _is_own(self, path: str) -> bool:
-        """Whether the file at `path` is one of the user's own that run watched."""
-        return os.path.isabs(path) and self._watch.watches(path, "")
+        """Whether the code at `path` is the user's own, rather than a library's or made up at run time."""
+        return os.path.isabs(path) and self._watch.is_users_own(path)

@@ -39,6 +39,7 @@ class Torch:
         self._no_grad: Callable[[], AbstractContextManager[Any]] = torch.no_grad
         self._module: type = torch.nn.Module
         self._modules: Callable[[Any], Iterator[Any]] = torch.nn.Module.modules
+        self._parameters: Callable[[Any], Iterator[Any]] = torch.nn.Module.parameters
         self._tensor: type = torch.Tensor
 
     def seed(self, seed: int) -> None:
@@ -74,6 +75,14 @@ class Torch:
     def submodules(self, module: Any) -> Iterator[Any]:
         """A module and all modules in it."""
         return self._modules(module)
+
+    def has_parameters(self, module: Any) -> bool:
+        """Whether a module, or one in it, has any parameter."""
+        return any(True for _ in self._parameters(module))
+
+    def is_builtin_method(self, method: Any) -> bool:
+        """Whether a bound method of a module is one that every module has, as `eval` is."""
+        return getattr(self._module, method.__name__, None) is method.__func__
 
     def namespace(self) -> dict[str, Any]:
         """What an example finds beside the names of its file."""

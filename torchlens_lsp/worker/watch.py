@@ -41,8 +41,12 @@ class Watch:
 
     def watches(self, path: str, module: str) -> bool:
         """Whether the source file at `path`, imported as `module`, is watched."""
+        return self.is_users_own(path) or self.added(normal(path), module)
+
+    def is_users_own(self, path: str) -> bool:
+        """Whether a file is the one that runs, or one of the root's own."""
         real = normal(path)
-        return real == self._file or self.added(real, module) or self.own(real)
+        return real == self._file or self.own(real)
 
     def added(self, real: str, module: str) -> bool:
         """Whether the user asked for it by name."""
