@@ -243,6 +243,9 @@ class TestInference:
             assert recording.record(tensor, True) != row
 
 
+needs_swapping = pytest.mark.skipif(not hasattr(torch.utils, "swap_tensors"), reason="this torch swaps none")
+
+
 class TestParameters:
     """Parameters are known without a weak reference, which `swap_tensors` would refuse."""
 
@@ -273,6 +276,7 @@ class TestParameters:
             assert recording.minimum(recording.record(parameter, True)) == number
             del parameter
 
+    @needs_swapping
     def test_they_can_be_swapped(self, recording: Recording) -> None:
         layer = torch.nn.Linear(3, 4)
         recording.record(layer.weight, True)
@@ -284,6 +288,7 @@ class TestParameters:
             torch.__future__.set_swap_module_params_on_conversion(False)
         assert recording.tensor(recording.record(layer.weight, True)).meta.dtype == "float64"
 
+    @needs_swapping
     def test_a_subclass_held_by_a_parameter_can_be_swapped(self, recording: Recording) -> None:
         class Tagged(torch.Tensor):
             pass

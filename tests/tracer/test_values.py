@@ -7,6 +7,7 @@ import dataclasses
 import enum
 import math
 import pathlib
+import sys
 import time
 import types
 from typing import Any, NamedTuple
@@ -96,7 +97,7 @@ PLAIN = [
     (2**100000, Other("int", "<integer of 100001 bits>")),
     (Color.RED, Other("Color", "Color.RED")),
     (Level.LOW, Other("Level", "Level.LOW")),
-    (Flags.A | Flags.B, Other("Flags", "Flags.A|B")),
+    (Flags.A | Flags.B, Other("Flags", "Flags.A|B" if sys.version_info >= (3, 11) else "Flags(3)")),
     (Meters(2.5), Other("Meters", "2.5")),
     (torch.float32, Other("dtype", "torch.float32")),
     (torch.device("cpu"), Other("device", "cpu")),

@@ -116,6 +116,14 @@ def elements_of(tensor: Any, count: int, size: int) -> Elements | None:
     return quiet.as_strided(tensor, sizes, strides, offset), distinct, copies, flat
 
 
+def _is_there(tensor: Any, itemsize: int) -> bool:
+    """Whether the last element of a strided tensor lies within its storage."""
+    last = quiet.get_storage_offset(tensor)
+    for length, stride in zip(_get_shape(tensor), quiet.get_stride(tensor)):  # noqa: B905
+        last += (length - 1) * stride
+    return bool((last + 1) * itemsize <= _get_storage(tensor).nbytes())
+
+
 def _without_gaps(sizes: list[int], strides: list[int]) -> bool:
     """Whether these dimensions, in some order, are those of a contiguous tensor."""
     expected = 1
@@ -131,12 +139,14 @@ def _without_gaps(sizes: list[int], strides: list[int]) -> bool:
 
 def watch(tensor: Any, kind: int, count: int, size: int) -> tuple[int, int] | None:
     """(NaN, Inf) of all of `tensor`, a strided one of `count` > 0 elements; None where they cannot be known."""
-    elements = elements_of(tensor, count, size)
-    if elements is None:
-        return None
-    view, distinct, copies, _ = elements
-    if distinct > (CONVERTED_CAP if kind == CONVERTED_FLOAT else WHOLE_CAP):
-        return None
+    view, distinct, copies = tensor, count, 1
+    if count > SAMPLE or not _is_there(tensor, size // count):
+        elements = elements_of(tensor, count, size)
+        if elements is None:
+            return None
+        view, distinct, copies, _ = elements
+        if distinct > (CONVERTED_CAP if kind == CONVERTED_FLOAT else WHOLE_CAP):
+            return None
     total = sum(listed(view)) if distinct <= TINY and kind != COMPLEX else _sum(view, kind)
     if total - total == 0.0:
         return 0, 0

@@ -1,7 +1,6 @@
 """Rows of tensors: the same tensor in the same state is one row of the value table.
 
-A state is the tensor's identity and its version counter. A tensor is remembered by a weak reference, a Parameter by its
-storage (`torch.utils.swap_tensors`, with which modules replace parameters, refuses tensors that have weak references).
+A state is the tensor's identity (see `identity`) and its version counter.
 A tensor made under `inference_mode` has no version counter: it is taken to be unchanged only while `sees_operations`
 says that every operation passes the tracer and none has begun.
 
@@ -18,7 +17,6 @@ from typing import Any
 from weakref import ref
 
 import torch
-from torch.multiprocessing.reductions import StorageWeakRef
 
 from ..document.values import (
     HAS_INF,
@@ -35,9 +33,8 @@ from ..document.values import (
 )
 from . import metadata, quiet, statistics
 from .budget import REFUSED, Budget
+from .identity import PlaceInStorage, is_parameter, refers_to
 from .metadata import Meta
-from .objects import instance_dict
-from .plain import derives_from
 
 METADATA, WATCHED, READ = 0, 1, 2
 """What is known of a state: metadata; also whether it has NaN or Inf; all statistics."""
@@ -53,10 +50,10 @@ _ALL_FIGURES = HAS_RANGE | HAS_MEAN | HAS_STD | _WATCHED_FIGURES
 _UNKNOWN = -1
 """Version of a tensor that may have changed at any time."""
 
-_Tensor, _Parameter = torch.Tensor, torch.nn.Parameter
+_Tensor = torch.Tensor
 _get_shape, _get_dtype, _get_device = quiet.get_shape, quiet.get_dtype, quiet.get_device
 _get_layout, _get_requires_grad, _get_version = quiet.get_layout, quiet.get_requires_grad, quiet.get_version
-_get_storage, _total, _item = quiet.get_storage, quiet.total, quiet.item
+_get_storage, _total, _item, _is_inference = quiet.get_storage, quiet.total, quiet.item, quiet.is_inference
 _is_tracing, _dispatch_modes, _is_profiling = quiet.is_tracing, quiet.dispatch_modes, quiet.is_profiling
 _transform, _set_grad, _is_grad_enabled = quiet.transform, quiet.set_grad, quiet.is_grad_enabled
 
@@ -72,7 +69,7 @@ class TensorRecorder:
         sees_operations: Callable[[], bool] | None,
     ) -> None:
         self.states: dict[int, State] = {}
-        """By id; the reference is a weak one. Parameters and tensors without version counter are elsewhere."""
+        """By id; the reference is a weak one. Only tensors of no subclass that have a version counter are here."""
         self.full_level = READ if read_statistics else METADATA
         """What has to be known of a state whose statistics are wanted."""
         self.operations = 0
@@ -103,10 +100,10 @@ class TensorRecorder:
 
     def look(self, tensor: Any, output: bool, full: bool) -> int:
         """The same as `observe_output` or `observe`, sooner, for a `torch.Tensor` (no subclass) not met before."""
-        if self._inference_tensors or _is_tracing():
+        if _is_tracing() or (self._inference_tensors and _is_inference(tensor) and self._is_known(tensor)):
             return self.observe_output(tensor) if output else self.observe(tensor, full)
         try:
-            version = tensor._version
+            version = self._version(tensor) if self._inference_tensors else tensor._version
             requires_grad = tensor.requires_grad
             key: tuple[Any, ...] = _get_shape(tensor), _get_dtype(tensor), tensor.layout, requires_grad
             meta = self._metas[key if tensor.is_cpu else (*key, _get_device(tensor))]
@@ -127,9 +124,7 @@ class TensorRecorder:
             if known is None:
                 return self.observe(tensor, False)
             row, level = known, METADATA
-        if len(self.states) >= MAX_STATES:
-            self.states.clear()
-        self.states[id(tensor)] = ref(tensor), version, requires_grad, row, level, meta
+        self._remember(tensor, version, requires_grad, row, level, meta)
         return row
 
     def _is_finite(self, tensor: Any, meta: Meta, version: int, requires_grad: bool) -> bool:
@@ -173,7 +168,7 @@ class TensorRecorder:
         row = self._metadata_rows.get(meta.row)
         if row is None:
             row = self._metadata_rows[meta.row] = self._table.append(TENSOR, meta.row)
-        self._remember(tensor, version, row, METADATA, meta)
+        self._remember(tensor, version, _get_requires_grad(tensor), row, METADATA, meta)
         return row
 
     def observe_output(self, tensor: Any, class_name: str = "Tensor") -> int:
@@ -184,7 +179,7 @@ class TensorRecorder:
             return state[3]
         meta = state[5] if state is not None else self._meta(tensor, class_name)
         row = self._table.append(TENSOR, meta.row, self._watch(tensor, meta, version))
-        self._remember(tensor, version, row, WATCHED, meta)
+        self._remember(tensor, version, _get_requires_grad(tensor), row, WATCHED, meta)
         return row
 
     def changed(self, tensor: object) -> None:
@@ -200,7 +195,7 @@ class TensorRecorder:
     # --- identity -----------------------------------------------------------------------------------------------------
 
     def _version(self, tensor: Any) -> int:
-        if not self._inference_tensors or not quiet.is_inference(tensor):
+        if not self._inference_tensors or not _is_inference(tensor):
             try:
                 return _get_version(tensor)
             except RuntimeError:
@@ -209,31 +204,40 @@ class TensorRecorder:
             return _UNKNOWN - 1 - self.operations
         return _UNKNOWN
 
+    def _is_known(self, tensor: Any) -> bool:
+        return self._state(tensor, self._version(tensor)) is not None
+
     def _state(self, tensor: Any, version: int) -> State | None:
         state = self.states.get(id(tensor))
         if state is None or state[0]() is not tensor:
             state = self._other_states.get(id(tensor))
-            if state is None or not _is_of(state[0], tensor):
+            if state is None or not refers_to(state[0], tensor):
                 return None
         if state[1] != version or version == _UNKNOWN or state[2] != _get_requires_grad(tensor):
             return None
         return state
 
-    def _remember(self, tensor: Any, version: int, row: int, level: int, meta: Meta) -> None:
+    def _remember(self, tensor: Any, version: int, requires_grad: bool, row: int, level: int, meta: Meta) -> None:
+        if version < 0 or type(tensor) is not _Tensor:
+            self._remember_otherwise(tensor, version, requires_grad, row, level, meta)
+            return
+        if len(self.states) >= MAX_STATES:
+            self.states.clear()
+        self.states[id(tensor)] = ref(tensor), version, requires_grad, row, level, meta
+
+    def _remember_otherwise(
+        self, tensor: Any, version: int, requires_grad: bool, row: int, level: int, meta: Meta
+    ) -> None:
+        reference: type[Any] = ref
         if version == _UNKNOWN:
             return
-        states: dict[int, State]
-        reference: Callable[[Any], Any]
-        states, reference = self.states, ref
-        if type(tensor) is not _Tensor and _is_parameter(tensor):
+        if is_parameter(tensor):
             if not meta.size:
-                return  # nothing to know it by
-            states, reference = self._other_states, _PlaceInStorage
-        elif version < 0:
-            states = self._other_states
-        if len(states) >= MAX_STATES:
-            states.clear()
-        states[id(tensor)] = reference(tensor), version, _get_requires_grad(tensor), row, level, meta
+                return  # there is no storage to know it by
+            reference = PlaceInStorage
+        if len(self._other_states) >= MAX_STATES:
+            self._other_states.clear()
+        self._other_states[id(tensor)] = reference(tensor), version, requires_grad, row, level, meta
 
     # --- metadata -----------------------------------------------------------------------------------------------------
 
@@ -242,20 +246,29 @@ class TensorRecorder:
         if tracing is not None:
             quiet.set_tracing_state(None)  # or reading a shape would add to the graph that is being traced
         try:
-            described = metadata.describe(tensor, class_name)
-            meta = self._described.get(described)
+            if type(tensor) is not _Tensor or quiet.is_nested(tensor) or quiet.has_symbolic_sizes(tensor):
+                return self._described_as(tensor, class_name)
+            key: tuple[Any, ...]
+            key = _get_shape(tensor), _get_dtype(tensor), _get_layout(tensor), _get_requires_grad(tensor)
+            device = _get_device(tensor)
+            if device.type != "cpu":
+                key = (*key, device)
+            meta = self._metas.get(key)
             if meta is None:
-                meta = metadata.interned(tensor, described, len(self._table.metas))
-                self._table.metas.append(described)
-                self._described[described] = meta
-            if type(tensor) is _Tensor and all(type(size) is int for size in described.shape):
-                key: tuple[Any, ...]
-                key = _get_shape(tensor), _get_dtype(tensor), _get_layout(tensor), _get_requires_grad(tensor)
-                self._metas[key if described.device == "cpu" else (*key, _get_device(tensor))] = meta
+                meta = self._metas[key] = self._described_as(tensor, class_name)
             return meta
         finally:
             if tracing is not None:
                 quiet.set_tracing_state(tracing)
+
+    def _described_as(self, tensor: Any, class_name: str) -> Meta:
+        described = metadata.describe(tensor, class_name)
+        meta = self._described.get(described)
+        if meta is None:
+            meta = metadata.interned(tensor, described, len(self._table.metas))
+            self._table.metas.append(described)
+            self._described[described] = meta
+        return meta
 
     # --- elements -----------------------------------------------------------------------------------------------------
 
@@ -268,7 +281,7 @@ class TensorRecorder:
         base = quiet.get_base(tensor)
         if base is not None and self._is_finite_view(tensor, base, version):
             return self._all_finite
-        if quiet.is_capturing(meta.device):
+        if meta.device != "cpu" and quiet.is_capturing(meta.device):
             return NOT_READ
         had_grad = _is_grad_enabled()
         _set_grad(False)
@@ -303,7 +316,9 @@ class TensorRecorder:
 
     def _start(self, tensor: Any, meta: Meta) -> float:
         """When reading the statistics of `tensor` began, REFUSED if they may not be read now."""
-        if meta.stored or not _operations_unheard(tensor) or quiet.is_capturing(meta.device):
+        if meta.stored or not _operations_unheard(tensor):
+            return REFUSED
+        if meta.device != "cpu" and quiet.is_capturing(meta.device):
             return REFUSED
         return self._budget.start(meta.elements)
 
@@ -331,7 +346,7 @@ class TensorRecorder:
             self._add_kind(TENSOR)
             self._add_ref(meta.row)
             self._add_stats(stats)
-        self._remember(tensor, version, row, READ, meta)
+        self._remember(tensor, version, requires_grad, row, READ, meta)
         return row
 
     def _store(self, *figures: Any) -> int:
@@ -364,35 +379,3 @@ def _count_not_finite(tensor: Any, meta: Meta) -> tuple[int, int] | None:
     values = metadata.stored_elements(tensor, meta.stored)
     count = quiet.get_count(values)
     return statistics.watch(values, meta.kind, count, count * quiet.get_itemsize(values)) if count else (0, 0)
-
-
-def _is_parameter(tensor: Any) -> bool:
-    """Whether a tensor is a Parameter, of its class or (one that holds a subclass) marked as one."""
-    return derives_from(type(tensor), _Parameter) or (instance_dict(tensor) or {}).get("_is_param") is True
-
-
-class _PlaceInStorage:
-    """Knows a parameter again by its storage, which it does not keep alive, and its place in it."""
-
-    __slots__ = ("_offset", "_shape", "_storage", "_stride")
-
-    def __init__(self, parameter: Any) -> None:
-        # While a weak reference to a storage lives, no other storage can have its address.
-        self._storage = StorageWeakRef(_get_storage(parameter))  # type: ignore[no-untyped-call]
-        self._shape = _get_shape(parameter)
-        self._stride = quiet.get_stride(parameter)
-        self._offset = quiet.get_storage_offset(parameter)
-
-    def is_of(self, parameter: Any) -> bool:
-        return bool(
-            _get_storage(parameter)._cdata == self._storage.cdata
-            and _get_shape(parameter) == self._shape
-            and quiet.get_storage_offset(parameter) == self._offset
-            and quiet.get_stride(parameter) == self._stride
-        )
-
-
-def _is_of(reference: Any, tensor: Any) -> bool:
-    if type(reference) is _PlaceInStorage:
-        return type(tensor) is not _Tensor and reference.is_of(tensor)
-    return reference() is tensor
