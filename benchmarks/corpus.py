@@ -1,10 +1,11 @@
 """Trace real models of published packages, and hold each run against the same run untraced.
 
-    python -m benchmarks.corpus FOLDER --python INTERPRETER [--only NAME …] [--errors]
+    python -m benchmarks.corpus FOLDER --python INTERPRETER [--only NAME …] [--errors] [--every-file]
 
-FOLDER holds `load.py` with `build(entry) -> (callable, args, kwargs)`, `models.json` with a list of entries, each with
-`package`, `class` and `file` (its source, relative to site-packages, which is watched), and `errors.json` with calls
-that raise, each with `error_type`, `message` and `deepest_outside_torch` (`file:line`). INTERPRETER has the packages.
+FOLDER holds `load.py` with `build(entry) -> (callable, args, kwargs)`; `models.json` with a list of entries, each with
+`package`, `class`, `file` (its source, relative to site-packages, which is watched) and `source_files` (all that its
+call walks through); and `errors.json` with calls that raise, each with `error_type`, `message` and
+`deepest_outside_torch` (`file:line`). INTERPRETER has the packages.
 
 Prints a table: whether the outputs agree bit for bit (or the exceptions by type, text and frames), how many times
 slower the traced call is, and what was recorded. Exits 1 if any run differs.
@@ -104,7 +105,7 @@ def differences(entry: Json, plain: Json, traced: Json) -> Iterator[str]:
             yield f"error stands at line {recorded['error_line']}, not {line}"
 
 
-def compare(python: str, folder: Path, entries_name: str, only: list[str]) -> Iterator[Compared]:
+def compare(python: str, folder: Path, entries_name: str, only: list[str], traced_mode: str) -> Iterator[Compared]:
     """Run every entry of a list (or those whose name contains one of `only`), plain and traced."""
     entries = folder / entries_name
     for index, entry in enumerate(json.loads(entries.read_text(encoding="utf-8"))):
@@ -112,7 +113,7 @@ def compare(python: str, folder: Path, entries_name: str, only: list[str]) -> It
         name = f"{entry['package']}: {model}"
         if only and not any(part.lower() in name.lower() for part in only):
             continue
-        plain, traced = (run(python, folder / "load.py", entries, index, mode) for mode in ("plain", "traced"))
+        plain, traced = (run(python, folder / "load.py", entries, index, mode) for mode in ("plain", traced_mode))
         yield Compared(name, plain, traced, list(differences(entry, plain, traced)))
 
 
@@ -123,12 +124,16 @@ def main() -> int:
     parser.add_argument("--python", default=sys.executable, help="an interpreter that has the packages")
     parser.add_argument("--only", nargs="*", default=[], help="entries whose name contains one of these")
     parser.add_argument("--errors", action="store_true", help="errors.json instead of models.json")
+    parser.add_argument(
+        "--every-file", action="store_true", help="watch every file that a call walks through, not the model's alone"
+    )
     options = parser.parse_args()
+    traced_mode = "traced-every-file" if options.every_file else "traced"
 
     print(f"| {' | '.join(HEADER)} |\n|{'---|' * len(HEADER)}")
     different = total = 0
     entries_name = "errors.json" if options.errors else "models.json"
-    for compared in compare(options.python, options.folder, entries_name, options.only):
+    for compared in compare(options.python, options.folder, entries_name, options.only, traced_mode):
         total += 1
         different += bool(compared.problems)
         cells = (cell.replace("|", "\\|").replace("\n", " ") for cell in compared.cells())

@@ -1,6 +1,6 @@
 """One model of a corpus, run once, plain or traced, in a process of its own: what `benchmarks.corpus` starts.
 
-    python -m benchmarks.corpus_run LOADER ENTRIES INDEX plain|traced
+    python -m benchmarks.corpus_run LOADER ENTRIES INDEX plain|traced|traced-every-file
 
 Runs under the corpus's interpreter, so it needs torch and the model's package, and of ours `document`, `tracer` and
 `analysis`. Prints one JSON object: the output's fingerprint and the seconds of calls, or the exception with its
@@ -70,10 +70,14 @@ def seed_everything() -> None:
         sys.modules["numpy"].random.seed(SEED)
 
 
-def watched_file(entry: Json) -> str:
-    """The file of the entry's package that is instrumented."""
-    relative = entry["file"] if "file" in entry else entry["deepest_outside_torch"].rpartition(":")[0]
-    return str(SITE_PACKAGES / relative)
+def watched_files(entry: Json, every: bool) -> list[str]:
+    """The file of the entry's model, or `every` file of packages that its call walks through."""
+    if "error_type" in entry:
+        own = entry["deepest_outside_torch"].rpartition(":")[0]
+    else:
+        own = entry["file"] or entry["source_files"][0]
+    names = [own, *entry.get("source_files", [])] if every else [own]
+    return [str(SITE_PACKAGES / name) for name in names]
 
 
 def run_plain(build: Build) -> Outcome:
@@ -88,11 +92,11 @@ def run_plain(build: Build) -> Outcome:
     return outcome
 
 
-def run_traced(build: Build, path: str) -> Outcome:
-    """Call the model with its own file watched and everything recorded."""
+def run_traced(build: Build, paths: list[str]) -> Outcome:
+    """Call the model with these files watched and everything recorded."""
     outcome = Outcome()
     recorder = Recorder()
-    watched = WatchedImports(recorder, {path})
+    watched = WatchedImports(recorder, set(paths))
 
     def keep(status: str, error: RunError | None = None) -> None:
         document = recorder.document(status=status, example=Example(), durations=Durations(), error=error)
@@ -177,10 +181,10 @@ def main(arguments: list[str]) -> int:
     entry = json.loads(Path(entries).read_text(encoding="utf-8"))[int(index)]
     with quiet():
         corpus = load_module(Path(loader))
-        if mode == "traced":
-            outcome = run_traced(lambda: corpus.build(entry), watched_file(entry))
-        else:
+        if mode == "plain":
             outcome = run_plain(lambda: corpus.build(entry))
+        else:
+            outcome = run_traced(lambda: corpus.build(entry), watched_files(entry, every=mode == "traced-every-file"))
     print(json.dumps(asdict(outcome)))
     return 0
 
