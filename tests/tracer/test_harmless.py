@@ -461,6 +461,19 @@ def test_transforms(recorded: Recording) -> None:
     assert {found.meta.shape for found in seen} == {(40,)}
 
 
+def test_what_escaped_from_a_transform(recorded: Recording) -> None:
+    escaped: list[torch.Tensor] = []
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        escaped.append(x.sin())
+        return escaped[-1].sum()
+
+    torch.vmap(function)(torch.randn(5, 40))
+    torch.func.grad(function)(torch.randn(40))
+    for tensor in escaped:
+        assert recorded.tensor(tensor, output=True).meta.shape == recorded.tensor(tensor).meta.shape == (40,)
+
+
 def test_fake_tensors_say_what_they_stand_for(recorded: Recording) -> None:
     from torch._subclasses.fake_tensor import FakeTensorMode
 

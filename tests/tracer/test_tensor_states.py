@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import random
 import weakref
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 import torch
@@ -148,6 +150,47 @@ def test_a_new_tensor_at_an_old_address_is_new(recording: Recording) -> None:
         del tensor
     assert len(rows) == 50
     assert len(ids) < 50, "the test needs reused ids to say anything"
+
+
+ACTIONS: list[Callable[[random.Random, list[torch.Tensor]], object]] = [
+    lambda r, pool: pool.append(torch.randn(r.choice([3, 40]))),
+    lambda r, pool: pool.append(torch.nn.Parameter(torch.randn(r.choice([3, 40])))),
+    lambda r, pool: pool.append(r.choice(pool)[::2]),
+    lambda r, pool: pool.append(r.choice(pool).view(-1)),
+    lambda r, pool: pool.append(r.choice(pool).detach()),
+    lambda r, pool: pool.append(r.choice(pool).relu()),
+    lambda r, pool: pool.append(r.choice(pool).expand(3, -1)[0]),
+    lambda r, pool: pool.append(r.choice(pool)),
+    lambda r, pool: r.choice(pool).mul_(r.uniform(-2, 2)),
+    lambda r, pool: r.choice(pool).fill_(r.choice([1.0, torch.nan, -torch.inf])),
+    lambda r, pool: r.choice(pool).__setitem__(0, r.choice([2.0, torch.nan])),
+    lambda r, pool: r.choice(pool).copy_(torch.randn(1)),
+    lambda r, pool: pool.pop(r.randrange(len(pool))) if len(pool) > 3 else None,
+    lambda r, pool: pool.__delitem__(slice(3, None)),
+]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_happens_every_row_says_what_was_there(seed: int) -> None:
+    choose = random.Random(seed)
+    torch.manual_seed(seed)
+    recording = Recording()
+    pool = [torch.randn(40), torch.randn(3), torch.nn.Parameter(torch.randn(40))]
+    with torch.no_grad():
+        for _ in range(300):
+            choose.choice(ACTIONS)(choose, pool)
+            tensor = choose.choice(pool)
+            look = choose.choice([recording.record_output, partial(recording.record, full=choose.random() < 0.7)])
+            found = recording.tensor(look(tensor))
+            assert found.meta.shape == tuple(tensor.shape)
+            assert found.meta.type == type(tensor).__name__
+            if found.stats is not None:
+                assert found.stats.nan == tensor.isnan().sum()
+                assert found.stats.inf == tensor.isinf().sum()
+                finite = tensor[tensor.isfinite()]
+                if found.stats.min is not None:
+                    assert (found.stats.min, found.stats.max) == (finite.min(), finite.max())
+                    assert found.stats.mean == pytest.approx(finite.mean().item(), rel=1e-4, abs=1e-5)
 
 
 class TestViews:

@@ -63,6 +63,7 @@ aminmax: Callable[..., Any] = _C._VariableFunctions.aminmax
 total: Callable[..., Any] = _C._VariableFunctions.sum
 item: Callable[[Any], Any] = Base.item
 tolist: Callable[[Any], Any] = Base.tolist
+contiguous: Callable[[Any], Any] = Base.contiguous
 as_strided: Callable[..., Any] = Base.as_strided
 narrow: Callable[[Any, int, int, int], Any] = Base.narrow
 convert: Callable[..., Any] = Base.to

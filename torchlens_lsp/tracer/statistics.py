@@ -139,6 +139,8 @@ def _without_gaps(sizes: list[int], strides: list[int]) -> bool:
 
 def watch(tensor: Any, kind: int, count: int, size: int) -> tuple[int, int] | None:
     """(NaN, Inf) of all of `tensor`, a strided one of `count` > 0 elements; None where they cannot be known."""
+    if count > PIECE and kind != COMPLEX and quiet.is_neg(tensor):
+        tensor = quiet.negated_view(tensor)  # else summing would copy all of it
     view, distinct, copies = tensor, count, 1
     if count > SAMPLE or not _is_there(tensor, size // count):
         elements = elements_of(tensor, count, size)
@@ -232,19 +234,21 @@ def read(tensor: Any, kind: int, count: int, size: int) -> Figures:
         counts = watch(tensor, kind, count, size)
         return NOTHING_READ if counts is None else (None, None, None, None, *counts, False)
     if count > PIECE and kind not in INTEGRAL and quiet.is_neg(tensor):
-        return _negated(read(quiet.negated_view(tensor), kind, count, size))  # else every step would copy all of it
+        return _negated(read(quiet.negated_view(tensor), kind, count, size))
     elements = elements_of(tensor, count, size)
     if elements is None:
         return NOTHING_READ
     view, distinct, copies, flat = elements
     if distinct <= TINY:
         return _of_few(view, copies, kind in INTEGRAL)
+    if not flat and distinct <= SAMPLE:
+        view, flat = quiet.contiguous(view), True
     lowest, highest, nan, inf = _whole(view, distinct, kind)
     if copies > 1:
         nan, inf = nan and nan * copies, inf and inf * copies
     sampled = distinct > SAMPLE
     if sampled:
-        view = _sample(view, distinct, flat)
+        view = quiet.contiguous(_sample(view, distinct, flat))
         distinct = quiet.get_count(view)
     if kind in INTEGRAL:
         mean = _item(_total(quiet.convert(view, torch.float64))) / distinct

@@ -134,23 +134,26 @@ class TensorRecorder:
         """
         if _dispatch_modes() or _is_profiling() or _transform() is not None:
             return False
-        base = tensor._base
-        if base is not None and self._is_finite_view(tensor, base, version):
-            return True
-        if _get_storage(tensor).nbytes() != meta.size or tensor.storage_offset() or not tensor.is_contiguous():
-            return False
-        value: float
-        if meta.elements <= statistics.TINY:
-            value = sum(statistics.listed(tensor))
-        elif requires_grad and _is_grad_enabled():
-            _set_grad(False)
-            try:
+        off = requires_grad and _is_grad_enabled()
+        try:
+            base = tensor._base
+            if base is not None and self._is_finite_view(tensor, base, version):
+                return True
+            if _get_storage(tensor).nbytes() != meta.size or tensor.storage_offset() or not tensor.is_contiguous():
+                return False
+            value: float
+            if meta.elements <= statistics.TINY:
+                value = sum(statistics.listed(tensor))
+            else:
+                if off:
+                    _set_grad(False)
                 value = _item(_total(tensor))
-            finally:
+            return value - value == 0.0
+        except Exception:
+            return False
+        finally:
+            if off:
                 _set_grad(True)
-        else:
-            value = _item(_total(tensor))
-        return value - value == 0.0
 
     # --- all tensors --------------------------------------------------------------------------------------------------
 
