@@ -38,9 +38,14 @@ class PlainRecorder:
         self.files: list[str] = []
         self.output: object = None
 
-    def compile(self, path: str, text: str, *, uri: str | None = None) -> CodeType:
+    def compile(
+        self, path: str, text: str, *, uri: str | None = None, adjust: Callable[[ast.Module], None] | None = None
+    ) -> CodeType:
         self.files.append(path)
-        return compile(ast.parse(text, path), path, "exec", dont_inherit=True)
+        tree = ast.parse(text, path)
+        if adjust is not None:
+            adjust(tree)
+        return compile(tree, path, "exec", dont_inherit=True)
 
     def start(self) -> None:
         pass

@@ -21,7 +21,7 @@ from . import failure, hooks
 from .assemble import assemble
 from .compiled import EagerStance
 from .events import Events
-from .instrument import instrument
+from .instrument import Adjust, instrument
 from .modules import ModuleStack
 from .ops import OpMode, tensors_in
 from .options import Options
@@ -80,8 +80,8 @@ class Recorder:
 
     # --- watched files -------------------------------------------------------------------------------------------
 
-    def compile(self, path: str, text: str, *, uri: str | None = None) -> CodeType:
-        """Code to run in place of the module at `path`, whose text is `text`.
+    def compile(self, path: str, text: str, *, uri: str | None = None, adjust: Adjust | None = None) -> CodeType:
+        """Code to run in place of the module at `path`, whose text is `text`. `adjust` may change its tree.
 
         Raises what `compile(text, path, "exec")` would raise.
         """
@@ -93,6 +93,7 @@ class Recorder:
             first_site=len(self.events.counts),
             first_function=len(self.functions),
             marks=f"{hooks.MARKS}{index}",
+            adjust=adjust,
         )
         marks = bytearray(len(made.file.statements))
         hooks.provide_marks(index, marks)
@@ -277,7 +278,7 @@ class Recorder:
         notes: Sequence[str] = (),
     ) -> Document:
         """The document of what has been recorded so far; may be called in the middle of a run."""
-        document = assemble(self, self._error_stack if error is not None else [])
+        document = assemble(self, self._error_stack)
         document.status, document.example, document.durations, document.error = status, example, durations, error
         document.output = self.output
         document.notes = [*self.notes, *notes]

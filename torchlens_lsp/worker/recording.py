@@ -5,6 +5,7 @@ The real one is `tracer.recorder.Recorder`; it is imported when a run asks for i
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any, Protocol
@@ -20,8 +21,10 @@ class Recording(Protocol):
     phase: int
     faults: list[str]
 
-    def compile(self, path: str, text: str, *, uri: str | None = None) -> CodeType:
-        """The code of a watched module."""
+    def compile(
+        self, path: str, text: str, *, uri: str | None = None, adjust: Callable[[ast.Module], None] | None = None
+    ) -> CodeType:
+        """The code of a watched module; `adjust` may change its tree."""
 
     def start(self) -> None:
         """Begin to record."""

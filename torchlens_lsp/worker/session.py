@@ -12,7 +12,6 @@ import platform
 import sys
 import threading
 import time
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
@@ -22,7 +21,6 @@ from ..document import codec
 from ..document.model import BUILD, CALL, IMPORT, PHASES, Document, Durations, RunError
 from ..document.request import ANSWER, INTERNAL, OUT_OF_MEMORY, TIMEOUT, RunRequest
 from . import blame, process
-from .adjusting import adjusted
 from .channel import Channel, leave, linger
 from .driving import drive
 from .example import BadExampleError, Example, TracedCall
@@ -333,8 +331,7 @@ class Session:
         def compile_watched(path: str, text: str) -> CodeType:
             has_block = block is not None and normal(path) == file
             try:
-                with adjusted(block.adjust) if block is not None and has_block else nullcontext():
-                    return recorder.compile(path, text)
+                return recorder.compile(path, text, adjust=block.adjust if block is not None and has_block else None)
             except SyntaxError:
                 raise
             except Exception as error:

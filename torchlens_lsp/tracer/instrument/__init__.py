@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType
 
@@ -34,27 +35,48 @@ class Instrumented:
     """(target site, value site): bindings that have the value of an expression."""
 
 
-def instrument(path: str, text: str, uri: str, *, first_site: int, first_function: int, marks: str) -> Instrumented:
+Adjust = Callable[[ast.Module], None]
+"""Changes an instrumented tree in place before it is compiled."""
+
+
+def instrument(
+    path: str,
+    text: str,
+    uri: str,
+    *,
+    first_site: int,
+    first_function: int,
+    marks: str,
+    adjust: Adjust | None = None,
+) -> Instrumented:
     """Instrument `text` as the module at `path`.
 
     Raises what `compile(text, path, "exec")` raises where the text is no Python. `first_site` and `first_function`
     begin this file's numbers; `marks` names the byte array for reached statements.
     """
-    ast.parse(text, path)
     try:
-        return _instrument(path, text, uri, first_site, first_function, marks, frozenset())
+        return _instrument(path, text, uri, first_site, first_function, marks, frozenset(), adjust)
     except _REFUSALS:
         compile(text, path, "exec", dont_inherit=True)
         refused = _refused_lines(path, text)
-        return _instrument(path, text, uri, first_site, first_function, marks, refused)
+        return _instrument(path, text, uri, first_site, first_function, marks, refused, adjust)
 
 
 def _instrument(
-    path: str, text: str, uri: str, first_site: int, first_function: int, marks: str, plain: frozenset[int]
+    path: str,
+    text: str,
+    uri: str,
+    first_site: int,
+    first_function: int,
+    marks: str,
+    plain: frozenset[int],
+    adjust: Adjust | None,
 ) -> Instrumented:
     tree = ast.parse(text, path)
     tables = Tables(text, first_site, first_function, marks)
     _rewrite_module(tree, tables, plain)
+    if adjust is not None:
+        adjust(tree)
     code = compile(tree, path, "exec", dont_inherit=True)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     file = SourceFile(
