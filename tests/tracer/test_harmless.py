@@ -245,7 +245,8 @@ def test_broken_values_are_described_as_far_as_they_go(recorded: Recording) -> N
 
 
 def test_what_is_patched_after_import_is_not_called(recorded: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("sum", "item", "aminmax", "tolist", "numel", "dim", "to", "stride", "shape", "dtype", "device"):
+    methods = "sum item aminmax tolist numel dim to stride is_contiguous contiguous storage_offset untyped_storage"
+    for name in (*methods.split(), "shape", "dtype", "device"):
         patched = property(forbidden) if name in ("shape", "dtype", "device") else forbidden
         monkeypatch.setattr(torch.Tensor, name, patched, raising=False)
     for name in ("sum", "aminmax", "isfinite", "is_grad_enabled", "set_grad_enabled", "std_mean"):

@@ -54,6 +54,7 @@ _Tensor = torch.Tensor
 _get_shape, _get_dtype, _get_device = quiet.get_shape, quiet.get_dtype, quiet.get_device
 _get_layout, _get_requires_grad, _get_version = quiet.get_layout, quiet.get_requires_grad, quiet.get_version
 _get_storage, _total, _item, _is_inference = quiet.get_storage, quiet.total, quiet.item, quiet.is_inference
+_get_offset, _is_contiguous = quiet.get_storage_offset, quiet.is_contiguous
 _is_tracing, _dispatch_modes, _is_profiling = quiet.is_tracing, quiet.dispatch_modes, quiet.is_profiling
 _transform, _set_grad, _is_grad_enabled = quiet.transform, quiet.set_grad, quiet.is_grad_enabled
 
@@ -139,7 +140,7 @@ class TensorRecorder:
             base = tensor._base
             if base is not None and self._is_finite_view(tensor, base, version):
                 return True
-            if _get_storage(tensor).nbytes() != meta.size or tensor.storage_offset() or not tensor.is_contiguous():
+            if _get_storage(tensor).nbytes() != meta.size or _get_offset(tensor) or not _is_contiguous(tensor):
                 return False
             value: float
             if meta.elements <= statistics.TINY:
@@ -314,7 +315,7 @@ class TensorRecorder:
         return (
             _get_dtype(base) is _get_dtype(tensor)
             and _get_storage(base).nbytes() == state[5].size
-            and bool(quiet.is_contiguous(base))
+            and _is_contiguous(base)
         )
 
     def _start(self, tensor: Any, meta: Meta) -> float:
