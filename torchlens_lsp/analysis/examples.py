@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 from ..document.model import Range
 from ..document.request import ExampleSpec
+from .lines import utf16_length
 
 COMMENT = "comment"
 """The origin of the examples found here."""
@@ -154,7 +155,7 @@ class _Lines:
         """Line, UTF-16 character, and what stands before it on its line."""
         line = bisect_right(self._starts, offset) - 1
         before = self._text[self._starts[line] : offset]
-        return line, _utf16(before), before
+        return line, utf16_length(before), before
 
 
 @dataclass(frozen=True)
@@ -167,8 +168,8 @@ class _Comment:
 
     def range(self, start: int = 0, end: int | None = None) -> Range:
         """Range of a part of the comment, given by the indices of a slice."""
-        first = self.character + _utf16(self.text[:start])
-        return Range(self.line, first, self.line, first + _utf16(self.text[start:end]))
+        first = self.character + utf16_length(self.text[:start])
+        return Range(self.line, first, self.line, first + utf16_length(self.text[start:end]))
 
 
 def _comments(text: str, lines: _Lines) -> Iterator[_Comment]:
@@ -361,8 +362,3 @@ class _Brackets:
             else:
                 self._stack.pop()
         return 1
-
-
-def _utf16(text: str) -> int:
-    """Length in UTF-16 code units."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

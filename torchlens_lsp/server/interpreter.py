@@ -55,7 +55,7 @@ class Candidate:
             return ", ".join(part for part in ("taken", what) if part)
         if self.fault is None:
             return "not looked at, because an earlier one was taken"
-        return f"passed over: {self.fault}"
+        return f"passed over: {self.fault}" if self.command else self.fault
 
 
 @dataclass(frozen=True)

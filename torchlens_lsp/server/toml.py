@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from ..analysis.lines import utf16_length
 from ..document.model import Range
 
 # By name, because a type checker for the oldest Python would look for the one, and find the other installed.
@@ -101,7 +102,7 @@ class Toml:
         text = self._lines[number]
         indent = len(text) - len(text.lstrip()) if start is None else start
         end = max(len(text.rstrip()), indent)
-        return Range(number, _utf16(text[:indent]), number, _utf16(text[:end]))
+        return Range(number, utf16_length(text[:indent]), number, utf16_length(text[:end]))
 
     def _error(self, message: str) -> TomlError:
         at = _AT_LINE.search(message)
@@ -121,7 +122,3 @@ def _look_up(data: Any, keys: Sequence[Key]) -> tuple[bool, Any]:
         else:
             return False, None
     return True, data
-
-
-def _utf16(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
