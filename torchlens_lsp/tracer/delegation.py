@@ -52,9 +52,11 @@ class Delegate:
         return self._step(next, self._iterator)
 
     def send(self, value: Any) -> Any:
+        """As a generator's: go on, with `value` as what the `yield` inside gives."""
         return self._step(self._iterator.send, value)
 
     def throw(self, *exception: Any) -> Any:
+        """As a generator's: raise inside. What cannot be thrown into has it raised here."""
         throw = getattr(self._iterator, "throw", None)
         if throw is None:
             self._go_on(self._activation)
@@ -62,6 +64,7 @@ class Delegate:
         return self._step(throw, *exception)
 
     def close(self) -> None:
+        """As a generator's: end what is inside; the one who waits goes on, to end as well."""
         close = getattr(self._iterator, "close", None)
         self._go_on(self._activation)
         if close is not None:

@@ -91,7 +91,7 @@ class Events:
         self._seen_call.extend([-2] * number)
         self._seen.extend([0] * number)
 
-    def hooks(self) -> dict[str, Callable[..., Any]]:  # noqa: C901 (one scope, so that all share one state)
+    def hooks(self) -> dict[str, Callable[..., Any]]:
         """The functions for `hooks.install`, for code that runs in this thread."""
         owner, record, fault = get_ident(), self._record, self._fault
         rows, branch_rows, loop_rows, call_rows = self.rows, self.branch_rows, self.loop_rows, self.call_rows
@@ -168,7 +168,7 @@ class Events:
             else:
                 self.dropped_calls += 1
             current = activation.call
-            for site, argument in pairs(parameter_sites[function], arguments):  # noqa: B905 (3.10 is slower with it)
+            for site, argument in pairs(parameter_sites[function], arguments):
                 value(site, argument)
 
         def leave() -> None:

@@ -33,6 +33,7 @@ class Standing:
 
     @property
     def uri(self) -> str:
+        """URI of the file."""
         return Path(self.path).as_uri()
 
 
@@ -110,7 +111,8 @@ def describe(
 ) -> RunError:
     """The error record of an exception.
 
-    `call_of(id of a frame)` is the watched call that runs in it; `last_values(site, call)` is the last value id of a site in a call; `failure` the torch call that raised it.
+    `call_of(id of a frame)` is the watched call that runs in it, `last_values(site, call)` the last value id of a site
+    in a call, `failure` the torch call that raised.
     """
     error = RunError(phase, type(exception).__name__, message_of(exception))
     error.stack = [Frame(s.uri, s.range, s.function) for s in stack]

@@ -147,7 +147,7 @@ class ModuleStack:
         owner, stack = get_ident(), self.stack
         op_count = mode.op_count
 
-        def __call__(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
             if get_ident() != owner:
                 return original(module, *args, **kwargs)
             index = self._index.get(id(module), NONE)
@@ -172,7 +172,8 @@ class ModuleStack:
             finally:
                 del stack[depth - 1 :]
 
-        nn.Module.__call__ = __call__  # type: ignore[method-assign]
+        call.__name__ = "__call__"
+        nn.Module.__call__ = call  # type: ignore[method-assign]
 
     def restore(self) -> None:
         """Take the patch away again."""

@@ -25,7 +25,9 @@ class Place(NamedTuple):
 class WatchedFile:
     """One watched file as it is needed while it runs."""
 
-    def __init__(self, index: int, path: str, text: str, file: SourceFile, marked: list[bool], marks: bytearray) -> None:
+    def __init__(
+        self, index: int, path: str, text: str, file: SourceFile, marked: list[bool], marks: bytearray
+    ) -> None:
         self.index = index
         self.path = path
         self.source = SourceText(text)
@@ -74,6 +76,7 @@ class Positions:
         """By id of the code, which `_places` holds."""
 
     def add(self, file: WatchedFile) -> None:
+        """Add a file; of two of one path (a module that was loaded again) the later one is looked up."""
         self.files.append(file)
         self.by_path[file.path] = file
 

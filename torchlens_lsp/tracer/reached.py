@@ -42,7 +42,7 @@ def _could_still_run(statements: list[Statement], index: int, last: int) -> bool
 
 def _in_other_arm(statements: list[Statement], index: int, last: int) -> bool:
     """Whether the two stand in different arms of one `if`, so that the one rules the other out."""
-    arms = {a: arm for a, arm in _arms(statements, last)}
+    arms = dict(_arms(statements, last))
     return any(
         a in arms and arms[a] != arm and statements[a].kind in ("if", "elif") for a, arm in _arms(statements, index)
     )

@@ -73,6 +73,7 @@ class Expressions:
         return rewrite(node) if rewrite else node
 
     def optional(self, node: ast.expr | None) -> ast.expr | None:
+        """As `expression`, for what may be missing."""
         return None if node is None else self.expression(node)
 
     # --- tests ---------------------------------------------------------------------------------------------------

@@ -73,6 +73,7 @@ class QuietNames:
         self._receivers.append(receiver)
 
     def leave(self) -> None:
+        """Come out of the function."""
         self._scopes.pop()
         self._receivers.pop()
 
