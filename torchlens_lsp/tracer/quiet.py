@@ -1,8 +1,8 @@
 """Looking at a tensor without being noticed: torch's functions as they were at import, and who else is listening.
 
-Everything here is bound once, so that a program that patches torch later neither sees our reads nor changes them. (The
-hot path alone reads `_version`, `requires_grad`, `layout`, `is_cpu` and `_base` as attributes of tensors of no subclass,
-which takes a third less time, and which nobody has reason to patch.)
+Everything here is bound once, so that a program that patches torch later neither sees our reads nor changes them. Only
+the hot path reads `_version`, `requires_grad`, `layout`, `is_cpu` and `_base` as attributes, of tensors of no subclass:
+that takes a third less time, and nobody has reason to patch those.
 Names that some supported torch lacks have a stand-in that says what is true there.
 """
 
