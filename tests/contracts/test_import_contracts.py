@@ -54,8 +54,8 @@ def test_the_contracts_hold() -> None:
         ("server/planted.py", "import torch", "torch"),
         ("server/planted.py", "from ..tracer import __doc__", "torchlens_lsp.tracer"),
         ("server/planted.py", "from ..worker import __doc__", "torchlens_lsp.worker"),
-        ("cli.py", "from .tracer import __doc__", "torchlens_lsp.tracer"),
-        ("cli.py", "import pygls", "pygls"),
+        ("cli/planted.py", "from ..tracer import __doc__", "torchlens_lsp.tracer"),
+        ("cli/planted.py", "import pygls", "pygls"),
         ("__init__.py", "from . import document", "torchlens_lsp.document"),
     ],
 )
