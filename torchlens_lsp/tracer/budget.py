@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import perf_counter
 
-SHARE = 0.08
+SHARE = 0.04
 """Part of the elapsed time that statistics may take."""
-ALLOWANCE = 0.001
+ALLOWANCE = 0.0005
 """Seconds that they may take at once, so that a short run has them too."""
 READ_SECONDS = 10e-6
 """What a read is expected to take however small the tensor."""

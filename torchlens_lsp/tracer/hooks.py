@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -19,49 +20,51 @@ VALUE = "@tl:value"
 OUTCOME = "@tl:outcome"
 """`(site, truth) -> truth`: the outcome of a test; `truth` is a bool already."""
 CASE = "@tl:case"
-"""`(site of the first case, number of the case taken)`: the outcomes of a `match`."""
+"""`(site of the first case, number of the case taken, number of cases)`: the outcomes of a `match`."""
 ENTER = "@tl:enter"
-"""`(function, *parameters) -> None`: a call begins."""
+"""`(function) -> None`: a call begins."""
 EXIT = "@tl:exit"
 """`()`: it ends, whichever way."""
 EXIT_LAMBDA = "@tl:exit_lambda"
-"""`(None, value) -> value`: a lambda ends; the first argument is its `ENTER`."""
-SYNC = "@tl:sync"
-"""`()`: an exception may have skipped ends; the frame that calls it is the one that runs."""
-SUSPEND, RESUME = "@tl:suspend", "@tl:resume"
-"""`(value) -> value`: around a `yield`."""
-YIELD_FROM, AWAIT = "@tl:yield_from", "@tl:await"
-"""`(iterable)` and `(awaitable) -> the same, suspending and resuming`."""
+"""`(…, value) -> value`: a lambda ends; the first arguments are its `ENTER` and its parameters."""
+UNWIND = "@tl:unwind"
+"""`() -> ()`: an exception ends the call. It stands behind an `except`, so that only exceptions come by and none is
+caught."""
+GENERATOR = "@tl:generator"
+"""`(generator) -> generator`: a generator expression was made."""
 LOOP, ITERATION = "@tl:loop", "@tl:iteration"
 """`(site)`: a loop begins; a turn of it begins."""
 MARKS = "@tl:marks"
 """`@tl:marks0[3] = 1`: statement 3 of file 0 was reached; the number of the file follows the name."""
 
+DEEPEST = 4 if sys.version_info < (3, 12) else 0
+"""Before 3.12 comprehensions are frames of their own: how deep in one another they are looked into."""
 
-def _value(site: int, value: Any) -> Any:
-    return value
+
+def at_depth(hook: str, depth: int) -> str:
+    """The name of VALUE, OUTCOME or GENERATOR inside of so many comprehensions."""
+    return f"{hook}-{depth}" if depth else hook
 
 
-def _hand_on(value: Any) -> Any:
-    return value
+def _last(*arguments: Any) -> Any:
+    return arguments[-1]
 
 
 def _nothing(*arguments: Any) -> None:
     return None
 
 
+def _no_exceptions() -> tuple[()]:
+    return ()
+
+
 PLAIN: dict[str, Callable[..., Any]] = {
-    VALUE: _value,
-    OUTCOME: _value,
-    EXIT_LAMBDA: _value,
-    SUSPEND: _hand_on,
-    RESUME: _hand_on,
-    YIELD_FROM: _hand_on,
-    AWAIT: _hand_on,
+    **{at_depth(hook, depth): _last for hook in (VALUE, OUTCOME, GENERATOR) for depth in range(DEEPEST + 1)},
+    EXIT_LAMBDA: _last,
+    UNWIND: _no_exceptions,
     CASE: _nothing,
     ENTER: _nothing,
     EXIT: _nothing,
-    SYNC: _nothing,
     LOOP: _nothing,
     ITERATION: _nothing,
 }

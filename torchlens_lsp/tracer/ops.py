@@ -149,9 +149,10 @@ class OpMode(TorchFunctionMode):
         caller = frame.f_code, frame.f_lasti
         module, module_pass = self._module_stack[-1]
         watched = self._nearest_watched(frame)
+        source = args[0] if args and type(args[0]) is _Tensor and name != "as_strided" else None
         call, at = self.current_call(), len(self.evaluations)
         for index, tensor in enumerate(outputs):
-            value = self._record_output(tensor)
+            value = self._record_output(tensor, source)
             row = (
                 name, value, index, parents, parameters, caller, watched,
                 module, module_pass, call, seconds, at,

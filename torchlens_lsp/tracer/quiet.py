@@ -59,6 +59,12 @@ is_contiguous: Callable[[Any], bool] = Base.is_contiguous
 _symbolic: Any = getattr(Base, "_has_symbolic_sizes_strides", None)
 has_symbolic_sizes: Callable[[Any], bool] = _symbolic.__get__ if _symbolic is not None else lambda tensor: False
 
+_alias: Callable[[Any, Any], bool] | None = getattr(_C, "_is_alias_of", None)
+is_alias: Callable[[Any, Any], bool] = _alias or (
+    lambda one, other: bool(get_storage(one)._cdata == get_storage(other)._cdata)
+)
+"""Whether two tensors share their storage."""
+
 # --- computing --------------------------------------------------------------------------------------------------------
 
 aminmax: Callable[..., Any] = _C._VariableFunctions.aminmax

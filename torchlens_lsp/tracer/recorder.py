@@ -59,9 +59,7 @@ class Recorder:
             share=options.statistics_share,
             sees_operations=lambda: self.mode.is_on,
         )
-        self.events = Events(
-            options, self._recorder.record, self.modules.stack, self.modules.saw, self.fault
-        )
+        self.events = Events(options, self._recorder.record, self.modules.stack, self.modules.saw, self.fault)
         self.mode = OpMode(
             self.positions,
             self.modules.stack,
@@ -297,5 +295,3 @@ class Recorder:
 def is_library(path: str) -> bool:
     """Whether a file belongs to the interpreter or an installed package rather than to the user."""
     return path.startswith(_LIBRARY) or "/site-packages/" in path or "/dist-packages/" in path
-
-

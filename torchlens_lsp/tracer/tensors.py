@@ -54,6 +54,7 @@ _Tensor = torch.Tensor
 _get_shape, _get_dtype, _get_device = quiet.get_shape, quiet.get_dtype, quiet.get_device
 _get_layout, _get_requires_grad, _get_version = quiet.get_layout, quiet.get_requires_grad, quiet.get_version
 _get_storage, _total, _item, _is_inference = quiet.get_storage, quiet.total, quiet.item, quiet.is_inference
+_is_alias = quiet.is_alias
 _get_offset, _is_contiguous = quiet.get_storage_offset, quiet.is_contiguous
 _is_tracing, _dispatch_modes, _is_profiling = quiet.is_tracing, quiet.dispatch_modes, quiet.is_profiling
 _transform, _set_grad, _is_grad_enabled = quiet.transform, quiet.set_grad, quiet.is_grad_enabled
@@ -99,8 +100,11 @@ class TensorRecorder:
 
     # --- the hot path -------------------------------------------------------------------------------------------------
 
-    def look(self, tensor: Any, output: bool, full: bool) -> int:
-        """The same as `observe_output` or `observe`, sooner, for a `torch.Tensor` (no subclass) not met before."""
+    def look(self, tensor: Any, output: bool, full: bool, source: Any = None) -> int:
+        """The same as `observe_output` or `observe`, sooner, for a `torch.Tensor` (no subclass) not met before.
+
+        `source`: a tensor of which `tensor` shows some elements, if it shares its storage.
+        """
         if _is_tracing() or (self._inference_tensors and _is_inference(tensor) and self._is_known(tensor)):
             return self.observe_output(tensor) if output else self.observe(tensor, full)
         try:
@@ -112,7 +116,7 @@ class TensorRecorder:
             return self.observe_output(tensor) if output else self.observe(tensor, full)
         if output:
             stats = self._all_finite
-            if not (meta.quick and self._is_finite(tensor, meta, version, requires_grad)):
+            if not (meta.quick and self._is_finite(tensor, meta, version, requires_grad, source)):
                 stats = self._watch(tensor, meta, version)
             row, level = len(self._kinds), WATCHED
             self._add_kind(TENSOR)
@@ -128,7 +132,7 @@ class TensorRecorder:
         self._remember(tensor, version, requires_grad, row, level, meta)
         return row
 
-    def _is_finite(self, tensor: Any, meta: Meta, version: int, requires_grad: bool) -> bool:
+    def _is_finite(self, tensor: Any, meta: Meta, version: int, requires_grad: bool, source: Any) -> bool:
         """What `_watch` finds, sooner, for what most operations give: a storage of its own, all of it, or a view.
 
         False where it is not known.
@@ -137,9 +141,16 @@ class TensorRecorder:
             return False
         off = requires_grad and _is_grad_enabled()
         try:
-            base = tensor._base
-            if base is not None and self._is_finite_view(tensor, base, version):
-                return True
+            if source is not None and _is_alias(tensor, source):
+                state = self.states.get(id(source))
+                if (
+                    state is not None
+                    and state[0]() is source
+                    and state[1] == version
+                    and _get_dtype(source) is _get_dtype(tensor)
+                    and self._is_known_finite(state)
+                ):
+                    return True
             if _get_storage(tensor).nbytes() != meta.size or _get_offset(tensor) or not _is_contiguous(tensor):
                 return False
             value: float
@@ -302,21 +313,26 @@ class TensorRecorder:
     def _is_finite_view(self, tensor: Any, base: Any, version: int) -> bool:
         """Whether `tensor`, a view of `base`, needs no look because all of `base` is known to be finite."""
         state = self._state(base, version)  # they share the counter
-        if state is None or state[4] == METADATA:
+        if state is None or not self._is_known_finite(state):
             return False
-        stats = self._table.stats[state[3]]
-        if stats != self._all_finite:
-            if stats == NOT_READ:
-                return False
-            figures = self._table.statistics
-            if figures.flags[stats] & _WATCHED_FIGURES != _WATCHED_FIGURES or figures.nan[stats] or figures.inf[stats]:
-                return False
         # A view by another dtype has other numbers; one of a part of a storage can reach beyond that part.
         return (
             _get_dtype(base) is _get_dtype(tensor)
             and _get_storage(base).nbytes() == state[5].size
             and _is_contiguous(base)
         )
+
+    def _is_known_finite(self, state: State) -> bool:
+        if state[4] == METADATA:
+            return False
+        stats = self._table.stats[state[3]]
+        if stats == self._all_finite:
+            return True
+        if stats == NOT_READ:
+            return False
+        figures = self._table.statistics
+        was_watched = figures.flags[stats] & _WATCHED_FIGURES == _WATCHED_FIGURES
+        return was_watched and not figures.nan[stats] and not figures.inf[stats]
 
     def _start(self, tensor: Any, meta: Meta) -> float:
         """When reading the statistics of `tensor` began, REFUSED if they may not be read now."""

@@ -97,8 +97,11 @@ class ValueRecorder:
         finally:
             self._busy = False
 
-    def record_output(self, tensor: object) -> int:
-        """Value id of an output of an operation that just ended: metadata, and how many elements are NaN or Inf."""
+    def record_output(self, tensor: object, source: object = None) -> int:
+        """Value id of an output of an operation that just ended: metadata, and how many elements are NaN or Inf.
+
+        `source` is a plain tensor of which the output, if it shares its storage, shows nothing but elements.
+        """
         if self._busy:
             return NONE
         self._busy = True
@@ -108,7 +111,7 @@ class ValueRecorder:
                 _enter()
                 try:
                     if state is None or state[0]() is not tensor:
-                        return self._tensors.look(tensor, True, False)
+                        return self._tensors.look(tensor, True, False, source)
                     return self._tensors.observe_output(tensor)
                 finally:
                     _leave(None, None, None)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 
 from ...document.model import NONE, Function, Test
-from ..hooks import AWAIT, ENTER, EXIT_LAMBDA, OUTCOME, RESUME, SUSPEND, YIELD_FROM
+from ..hooks import DEEPEST, ENTER, EXIT_LAMBDA, GENERATOR, OUTCOME, VALUE, at_depth
 from .names import QuietNames, parameters
 from .tables import Tables, hook_call, number, truth_of
 
@@ -86,7 +86,8 @@ class Expressions:
         site = self.tables.add_site(kind, "branch", node)
         is_bool = isinstance(node, ast.BoolOp) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
         truth = rewritten if is_bool else truth_of(rewritten)
-        return hook_call(OUTCOME, node, number(site, node), truth), test._replace(site=site)
+        outcome = hook_call(at_depth(OUTCOME, self.tables.depth), node, number(site, node), truth)
+        return outcome, test._replace(site=site)
 
     def _truth(self, node: ast.expr) -> tuple[ast.expr, Test]:
         segment = self.tables.source.segment(node)
@@ -220,22 +221,37 @@ class Expressions:
     # --- scopes of their own -------------------------------------------------------------------------------------
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp) -> ast.expr:
+        outer = self.tables.depth
+        if DEEPEST and outer == DEEPEST:
+            self.tables.unwatched.append(f"line {node.lineno}: comprehensions run unrecorded, because they nest too deep")
+            return node
+        first = self.expression(node.generators[0].iter)
+        self.tables.depth = outer + 1 if DEEPEST else outer
         self._generators(node.generators)
         if isinstance(node, ast.DictComp):
             node.key = self.expression(node.key)
             node.value = self.expression(node.value)
         else:
             node.elt = self.expression(node.elt)
+        self.tables.depth = outer
+        node.generators[0].iter = first
         return self.tables.record("comprehension", node)
 
     def _generator_expression(self, node: ast.GeneratorExp) -> ast.expr:
+        outer = self.tables.depth
+        first = self.expression(node.generators[0].iter)
+        self.tables.depth = 0
         self._generators(node.generators)
         node.elt = self.expression(node.elt)
-        return node
+        self.tables.depth = outer
+        node.generators[0].iter = first
+        return hook_call(at_depth(GENERATOR, outer), node, node)
 
     def _generators(self, generators: list[ast.comprehension]) -> None:
-        for generator in generators:
-            generator.iter = self.expression(generator.iter)
+        """The first iterable is apart: it is evaluated outside."""
+        for index, generator in enumerate(generators):
+            if index:
+                generator.iter = self.expression(generator.iter)
             generator.ifs = [self.test(test, "filter")[0] for test in generator.ifs]
 
     def _lambda(self, node: ast.Lambda) -> ast.expr:
@@ -243,25 +259,27 @@ class Expressions:
         tables = self.tables
         place = tables.source.range(node)
         body_start = tables.source.position(node.body.lineno, node.body.col_offset)
-        outer, tables.function = tables.function, len(tables.functions)
+        outer, depth = tables.function, tables.depth
+        index = tables.function = len(tables.functions)
+        tables.depth = 0
         name = ".".join([*self.qualified, "<lambda>"])
         tables.functions.append(Function(name, "lambda", place, place, body_start, ()))
         self.quiet.enter(node, None)
         self.qualified += ["<lambda>", "<locals>"]
-        sites, loads = self.parameters(node.args, None)
+        sites, values = self.parameters(node.args, None)
         body = self.expression(node.body)
         del self.qualified[-2:]
         self.quiet.leave()
-        index, tables.function = tables.function, outer
+        tables.function, tables.depth = outer, depth
         tables.functions[index] = tables.functions[index]._replace(parameters=sites)
-        token = hook_call(ENTER, node, number(tables.first_function + index, node), *loads)
-        node.body = hook_call(EXIT_LAMBDA, node.body, token, body)
+        enter = hook_call(ENTER, node, number(tables.first_function + index, node))
+        node.body = hook_call(EXIT_LAMBDA, node.body, enter, *values, body)
         return node
 
     def parameters(self, arguments: ast.arguments, receiver: str | None) -> tuple[tuple[int, ...], list[ast.expr]]:
-        """Sites of the parameters, and expressions that load them, the receiver left out."""
+        """Sites of the parameters, and expressions that record them, the receiver left out."""
         sites: list[int] = []
-        loads: list[ast.expr] = []
+        values: list[ast.expr] = []
         for argument in parameters(arguments):
             if argument.arg == receiver:
                 continue
@@ -274,8 +292,9 @@ class Expressions:
             local = site - self.tables.first_site
             self.tables.sites[local] = self.tables.sites[local]._replace(expr=argument.arg)
             sites.append(site)
-            loads.append(ast.copy_location(ast.Name(argument.arg, ast.Load()), argument))
-        return tuple(sites), loads
+            load = ast.copy_location(ast.Name(argument.arg, ast.Load()), argument)
+            values.append(hook_call(VALUE, argument, number(site, argument), load))
+        return tuple(sites), values
 
     def defaults(self, arguments: ast.arguments) -> None:
         """Default values are evaluated where the function is defined."""
@@ -292,16 +311,15 @@ class Expressions:
         return wrapped
 
     def _await(self, node: ast.Await) -> ast.expr:
-        node.value = hook_call(AWAIT, node.value, self.expression(node.value))
+        node.value = self.expression(node.value)
         return self.tables.record("await", node)
 
     def _yield(self, node: ast.Yield) -> ast.expr:
-        value = node.value and self.expression(node.value)
-        node.value = hook_call(SUSPEND, node, value or ast.copy_location(ast.Constant(None), node))
-        return hook_call(RESUME, node, node)
+        node.value = self.optional(node.value)
+        return node
 
     def _yield_from(self, node: ast.YieldFrom) -> ast.expr:
-        node.value = hook_call(YIELD_FROM, node.value, self.expression(node.value))
+        node.value = self.expression(node.value)
         return self.tables.record("yield", node)
 
 

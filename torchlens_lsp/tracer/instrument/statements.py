@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable
 
 from ...document.model import NONE, Function, Range, Target
-from ..hooks import CASE, ENTER, EXIT, ITERATION, LOOP, SYNC
+from ..hooks import CASE, ENTER, EXIT, ITERATION, LOOP, UNWIND
 from .chains import chain_sites, links_of
 from .expressions import Expressions
 from .names import parameters
@@ -199,15 +199,13 @@ class Statements(Expressions):
             value=self.tables.site_of(iterated),
             loop=loop,
         )
-        # An `async for` was suspended in a place where no call of ours stands.
-        sync = [self._hook(SYNC, node)] if isinstance(node, ast.AsyncFor) else []
         body = self.block(node.body, index, "body")
-        node.body = [*sync, self._hook(ITERATION, node, loop), *bound, *body]
+        node.body = [self._hook(ITERATION, node, loop), *bound, *body]
         node.orelse = self.block(node.orelse, index, "else")
         return [self._hook(LOOP, node, loop), node]
 
     def _with(self, node: ast.With | ast.AsyncWith, index: int, parent: int, arm: str) -> list[ast.stmt]:
-        bound: list[ast.stmt] = [self._hook(SYNC, node)] if isinstance(node, ast.AsyncWith) else []
+        bound: list[ast.stmt] = []
         targets: list[Target] = []
         for item in node.items:
             item.context_expr = self.expression(item.context_expr)
@@ -223,10 +221,9 @@ class Statements(Expressions):
         self.tables.set_statement(index, "try", node, self._header_end(node), parent=parent, arm=arm)
         node.body = self.block(node.body, index, "body")
         for handler in node.handlers:
-            handler.body = [self._hook(SYNC, handler), *self.block(handler.body, index, "except")]
+            handler.body = self.block(handler.body, index, "except")
         node.orelse = self.block(node.orelse, index, "else")
-        if node.finalbody:
-            node.finalbody = [self._hook(SYNC, node), *self.block(node.finalbody, index, "finally")]
+        node.finalbody = self.block(node.finalbody, index, "finally")
         return [node]
 
     def _match(self, node: ast.Match, index: int, parent: int, arm: str) -> list[ast.stmt]:
@@ -272,27 +269,30 @@ class Statements(Expressions):
         """Rewrite what a function does when it is called; its decorators, defaults and annotations are not touched."""
         tables = self.tables
         header_end = self._header_end(node)
-        outer, function = tables.function, len(tables.functions)
+        outer, depth, function = tables.function, tables.depth, len(tables.functions)
         kind = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
         name = ".".join([*self.qualified, node.name])
         whole, name_range = tables.source.range(node), self._name_range(node)
         tables.functions.append(Function(name, kind, whole, name_range, header_end, ()))
         tables.set_statement(index, "def", node, header_end, parent=parent, arm=arm, defines=function)
-        tables.function = function
+        tables.function, tables.depth = function, 0
         self.quiet.enter(node, receiver)
         self.qualified += [node.name, "<locals>"]
-        sites, loads = self.parameters(node.args, receiver)
+        sites, values = self.parameters(node.args, receiver)
         tables.functions[function] = tables.functions[function]._replace(parameters=sites)
         docstring, body = split_docstring(node.body)
-        number_ = number(tables.first_function + function, node)
-        enter = statement(hook_call(ENTER, node, number_, *loads), node)
-        leave = self._hook(EXIT, node)
-        inner = self.block(body, NONE, "") or [ast.copy_location(ast.Pass(), node)]
-        guarded = ast.copy_location(ast.Try(inner, [], [], [leave]), body[0] if body else node)
-        node.body = [*docstring, enter, guarded]
+        enter = self._hook(ENTER, node, tables.first_function + function)
+        inner = [*(statement(value, node) for value in values), *self.block(body, NONE, "")]
+        node.body = [*docstring, enter, self._guarded(inner, node, body[0] if body else node)]
         del self.qualified[-2:]
         self.quiet.leave()
-        tables.function = outer
+        tables.function, tables.depth = outer, depth
+
+    def _guarded(self, body: list[ast.stmt], node: _Function, first: ast.stmt) -> ast.stmt:
+        """`body` so that its end is seen: an `except` that catches nothing tells of exceptions."""
+        passing = ast.ExceptHandler(hook_call(UNWIND, node), None, [ast.copy_location(ast.Pass(), node)])
+        handler = ast.copy_location(passing, node)
+        return ast.copy_location(ast.Try(body or [ast.copy_location(ast.Pass(), node)], [handler], [], [self._hook(EXIT, node)]), first)
 
     def _class(self, node: ast.ClassDef, index: int, parent: int, arm: str) -> list[ast.stmt]:
         self.tables.set_statement(index, "class", node, self._header_end(node), parent=parent, arm=arm)

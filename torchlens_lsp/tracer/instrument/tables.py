@@ -6,7 +6,7 @@ import ast
 from typing import TypeVar
 
 from ...document.model import NONE, Function, Range, Site, Statement
-from ..hooks import VALUE
+from ..hooks import VALUE, at_depth
 from ..text import SourceText
 
 _N = TypeVar("_N", bound=ast.AST)
@@ -31,6 +31,8 @@ class Tables:
         self.unwatched: list[str] = []
         self.function = 0
         """Index of the function whose code is being looked at."""
+        self.depth = 0
+        """Of how many comprehensions with frames of their own, inside of that function."""
         self._site_of: dict[int, int] = {}
 
     def add_site(self, kind: str, role: str, node: ast.expr | ast.arg | ast.pattern, range: Range | None = None) -> int:
@@ -53,7 +55,7 @@ class Tables:
         """`node` wrapped so that its value is recorded under a new site."""
         site = self.add_site(kind, "evaluation", original or node)
         self._site_of[id(original or node)] = site
-        return hook_call(VALUE, node, number(site, node), node)
+        return hook_call(at_depth(VALUE, self.depth), node, number(site, node), node)
 
     def record_name(self, node: ast.Name) -> ast.stmt:
         """A statement that records what was just bound to the name `node`."""
