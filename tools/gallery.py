@@ -23,7 +23,6 @@ PAGE = ROOT / "docs" / "gallery.md"
 README = ROOT / "README.md"
 PICTURE_BEGINS, PICTURE_ENDS = "<!-- picture: begin (written by `make gallery`) -->\n", "<!-- picture: end -->"
 TRACE_SECONDS = 300
-COMMAND = "import sys; from torchlens_lsp.cli import main; sys.exit(main())"
 
 INTRODUCTION = """\
 # Gallery
@@ -172,7 +171,7 @@ def trace(picture: Picture, file: Path, python: str | None) -> str:
     """What the command prints."""
     arguments = ["trace", str(file), *picture.options, *(["--python", python] if python else [])]
     done = subprocess.run(
-        [sys.executable, "-c", COMMAND, *arguments],
+        [sys.executable, "-m", "torchlens_lsp", *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -185,19 +184,23 @@ def trace(picture: Picture, file: Path, python: str | None) -> str:
 
 
 def select(output: str, source: str, names: tuple[str, ...]) -> str:
-    """Of the annotated source, the lines of the named definitions, `⋮` for what lies between; and the last line."""
-    lines = output.rstrip("\n").split("\n")
+    """What is shown of the command's output for one file: the named definitions, notes, and the last line.
+
+    `⋮` stands for what lies between. Other files that the run came through, which are printed after it, are left out.
+    """
+    *printed, summary = output.rstrip("\n").split("\n")
+    length = len(source.rstrip().split("\n"))
+    notes = [line for line in printed[length:] if line.startswith("note: ")]
     if not names:
-        return "\n".join(lines)
+        return "\n".join([*printed[:length], *notes, summary])
     wanted = {number for first, last in _spans(source, names) for number in range(first, last + 1)}
     chosen: list[str] = []
-    *annotated, summary = lines
-    for number, line in enumerate(annotated, start=1):
+    for number, line in enumerate(printed[:length], start=1):
         if number in wanted:
             chosen.append(line)
         elif chosen and chosen[-1] != "⋮":
             chosen.append("⋮")
-    return "\n".join([*chosen, summary])
+    return "\n".join([*chosen, *notes, summary])
 
 
 def _spans(source: str, names: tuple[str, ...]) -> Iterator[tuple[int, int]]:

@@ -8,7 +8,7 @@ import pytest
 
 from .check import Case, find_cases, problems_of_run
 
-COMMAND = [sys.executable, "-c", "import sys; from torchlens_lsp.cli import main; sys.exit(main())"]
+COMMAND = [sys.executable, "-m", "torchlens_lsp"]
 
 
 @pytest.mark.torch

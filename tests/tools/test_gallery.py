@@ -41,6 +41,16 @@ def test_named_definitions_are_shown_with_their_class_and_decorators() -> None:
     ]
 
 
+def test_notes_are_shown_and_other_files_are_not() -> None:
+    output = SOURCE + "\n── other.py\nx = 1   ┊ 1\nnote: something was left out\nok · 3 ops\n"
+    assert select(output, SOURCE, ("helper",)).split("\n")[-4:] == [
+        "def helper():",
+        "    return 3",
+        "note: something was left out",
+        "ok · 3 ops",
+    ]
+
+
 def test_without_names_everything_is_shown() -> None:
     assert select(OUTPUT, SOURCE, ()) == OUTPUT.rstrip("\n")
 
