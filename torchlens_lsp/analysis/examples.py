@@ -49,7 +49,10 @@ _CONTINUED = re.compile(r"#+[ \t]*")
 _NEWER_SYNTAX = re.compile(r"\b(?:[rb]?[ft]|[ft][rb])['\"]", re.IGNORECASE)
 """Strings with expressions in them: the one part of an expression whose syntax has changed since our oldest Python."""
 _MAIN_GUARD = re.compile(
-    r"""(?<![^\r\n])if\b(?=[^\r\n]*(?:\b__name__[ \t]*==[ \t]*(['"])__main__\1|(['"])__main__\2[ \t]*==[ \t]*__name__\b))"""
+    r"""(?<![^\r\n])if\b(?=[^\r\n]*(?:
+        \b__name__[ \t]*==[ \t]*(?P<after>["'])__main__(?P=after)
+        | (?P<before>["'])__main__(?P=before)[ \t]*==[ \t]*__name__\b))""",
+    re.VERBOSE,
 )
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 

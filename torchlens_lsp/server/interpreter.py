@@ -14,7 +14,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import metadata, util
 from pathlib import Path
@@ -178,11 +178,15 @@ def _in_environment(source: str, folder: Path) -> Candidate:
     return Candidate(source, fault=f"{folder} has no Python") if path is None else Candidate(source, (str(path),))
 
 
-def _root_and_above(root: Path) -> Sequence[Path]:
+def repository_of(root: Path) -> Path:
+    """The top folder of the repository that a root lies in; the root itself where it lies in none."""
+    return next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+
+
+def _root_and_above(root: Path) -> Iterator[Path]:
     """The root, and the folders above it up to the top of its repository."""
-    above = [root, *root.parents]
-    top = next((number for number, folder in enumerate(above) if (folder / ".git").exists()), 0)
-    return above[: top + 1]
+    top = repository_of(root)
+    return (folder for folder in (root, *root.parents) if folder.is_relative_to(top))
 
 
 def _command_of(python: str) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from .config import FILE_NAME, TABLE, Configuration, has_table, read_configuration
+from .config import FILE_NAME, Configuration, has_table, read_configuration
+from .settings import TABLE
 
 PROJECT_MARKS = (FILE_NAME, "setup.cfg", "setup.py", ".git")
 """What tells a project's folder."""

@@ -86,8 +86,8 @@ SETTINGS = (
         Texts(),
         (),
         "What is recorded beside the file itself and the project's files that it imports: paths, relative to "
-        "`pyproject.toml` (a folder stands for all below it), globs (`**` for any number of folders), or `package:NAME` "
-        "for an installed package.",
+        "`pyproject.toml` (a folder stands for all below it), globs (`**` for any number of folders), or "
+        "`package:NAME` for an installed package.",
         'watch = ["../shared/layers.py", "package:timm.layers"]',
     ),
     Setting(
@@ -147,7 +147,9 @@ EXAMPLE_SETTINGS = (
         "Whether the modules of the call are put into evaluation or training mode first, or left as they are.",
         'mode = "eval"',
     ),
-    Setting("grad", Boolean(), True, "Whether gradients are recorded, as they are outside of `no_grad`.", "grad = false"),
+    Setting(
+        "grad", Boolean(), True, "Whether gradients are recorded, as they are outside of `no_grad`.", "grad = false"
+    ),
     Setting("seed", Seed(), 0, "The seed of torch, `random` and numpy, before import, build and call.", "seed = 1234"),
     Setting(
         "device",
@@ -170,7 +172,8 @@ EXAMPLE_SETTINGS = (
         TextsOf(GUARDED),
         (),
         "What the example may do when an editor runs it without being asked: `write` files outside of its temporary "
-        "folder, start a `process`, use the `network`. `torchlens-lsp trace` and `check` are asked, and forbid nothing.",
+        "folder, start a `process`, use the `network`. `torchlens-lsp trace` and `check` are asked, and forbid "
+        "nothing.",
         'allow = ["write"]',
     ),
 )

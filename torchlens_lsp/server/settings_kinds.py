@@ -162,7 +162,9 @@ class TextsOf(Texts):
         if not super().accepts(value):
             return super().fault(value)
         unknown = [item for item in value if item not in self.words]
-        return f'has "{unknown[0]}" in it, and can be {self.name}{suggestion(unknown[0], self.words)}' if unknown else None
+        return (
+            f'has "{unknown[0]}" in it, and can be {self.name}{suggestion(unknown[0], self.words)}' if unknown else None
+        )
 
 
 class TextsByText(_Plain):

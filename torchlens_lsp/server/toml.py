@@ -81,7 +81,9 @@ class Toml:
                 having = middle
             else:
                 without = middle
-        code = (n for n in range(without, having) if self._lines[n].strip() and not self._lines[n].lstrip().startswith("#"))
+        code = (
+            n for n in range(without, having) if self._lines[n].strip() and not self._lines[n].lstrip().startswith("#")
+        )
         return self._line(next(code, without))
 
     def _parsable_between(self, low: int, high: int) -> int | None:
@@ -115,10 +117,8 @@ class Toml:
 def _look_up(data: Any, keys: Sequence[Key]) -> tuple[bool, Any]:
     """Whether something stands at a path, and what."""
     for key in keys:
-        if isinstance(data, dict) and key in data:
-            data = data[key]
-        elif isinstance(data, list) and isinstance(key, int) and key < len(data):
-            data = data[key]
-        else:
+        is_there = key in data if isinstance(data, dict) else isinstance(data, list) and key in range(len(data))
+        if not is_there:
             return False, None
+        data = data[key]
     return True, data

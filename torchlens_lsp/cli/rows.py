@@ -1,0 +1,42 @@
+"""One file of a trace document as rows: its source lines with their hints and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..analysis.lines import split_lines, utf16_offset
+from ..document.index import DocumentIndex
+from ..document.model import Range
+from .layout import Row, cell_width, visible
+
+MARK = "~"
+INDENT = "  "
+
+
+def rows_of(index: DocumentIndex, file: int, text: str) -> list[Row]:
+    """The rows of the file with that index in the document; `text` is its source."""
+    document = index.document
+    source = document.files[file]
+    lines = split_lines(text)
+    asleep: set[int] = set()
+    for number in source.not_run:
+        where = source.statements[number].range
+        asleep.update(range(where.start_line, where.end_line + 1))
+    error = document.error
+    below: dict[int, tuple[str, ...]] = {}
+    if error is not None and error.uri == source.uri and error.range is not None:
+        below[error.range.end_line] = underlined(lines, error.range, [f"{error.type}: {error.message}"])
+    return [Row(line, "", number not in asleep, below.get(number, ())) for number, line in enumerate(lines)]
+
+
+def underlined(lines: Sequence[str], where: Range, message: Sequence[str]) -> tuple[str, ...]:
+    """What stands under the last line of a range: marks under its text there, and a message under these."""
+    line = lines[where.end_line] if where.end_line < len(lines) else ""
+    start = utf16_offset(line, where.start_character) if where.start_line == where.end_line else 0
+    end = utf16_offset(line, where.end_character)
+    before, marked = line[:start], line[start:end]
+    blank = marked[: len(marked) - len(marked.lstrip())]
+    left = cell_width(visible(before + blank))
+    width = max(cell_width(visible(before + marked)) - left, 1)
+    texts = [INDENT + text for part in message for text in split_lines(part)]
+    return (" " * left + MARK * width, *texts)
