@@ -92,12 +92,12 @@ def _loops(recorder: Recorder, at: list[int]) -> Loops:
 
 def _calls(recorder: Recorder) -> list[Call]:
     events = recorder.events
-    running = {activation.call for activation in list(events.activations.values())}
+    open_calls = set(events.calls.copy().values())
     address = [recorder.modules.address(index) for index in range(len(recorder.modules.entries))]
     found = []
     for number, (function, module, module_pass, phase, parent, caller) in enumerate(events.call_rows[:]):
         file, local = recorder.functions[function]
-        ended = "raised" if number in events.raised else "running" if number in running else "returned"
+        ended = "raised" if number in events.raised else "running" if number in open_calls else "returned"
         name = None if module == NONE else address[module]
         site = recorder.positions.site_at(*caller) if caller else NONE
         found.append(Call(file, local, name, module_pass, phase, parent, site, ended))

@@ -109,7 +109,7 @@ class Events:
             frame = frame.f_back
         return nearest, NONE
 
-    def hooks(self) -> dict[str, Callable[..., Any]]:  # noqa: C901 (one scope, so that all share one state)
+    def hooks(self) -> dict[str, Callable[..., Any]]:
         """The functions for `hooks.install`, for code that runs in this thread."""
         owner, record, fault = get_ident(), self._record, self._fault
         rows, branch_rows, loop_rows, call_rows = self.rows, self.branch_rows, self.loop_rows, self.call_rows

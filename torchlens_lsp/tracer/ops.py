@@ -11,14 +11,14 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any, NamedTuple
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 from ..document.model import NONE
-from .positions import Positions
+from .events import Instruction
 from .values import ValueRecorder
 
 MAX_NESTING = 3
@@ -32,10 +32,6 @@ _OVERRIDES = torch.overrides.__file__
 _pop: Callable[[], Any] = torch._C._pop_torch_function_stack
 _push: Callable[[Any], None] = torch._C._push_on_torch_function_stack
 _depth: Callable[[], int] = torch._C._len_torch_function_stack
-
-
-Instruction = tuple[CodeType, int]
-"""Code, and the offset in it as `f_lasti` has it. What it stands for in the source is found out after the run."""
 
 
 class OpRow(NamedTuple):
@@ -76,7 +72,7 @@ class OpMode(TorchFunctionMode):
 
     def __init__(
         self,
-        positions: Positions,
+        origin: Callable[[FrameType], tuple[Instruction | None, int]],
         module_stack: Sequence[tuple[int, int]],
         recorder: ValueRecorder,
         parameter_names: dict[int, str],
@@ -84,14 +80,14 @@ class OpMode(TorchFunctionMode):
         budget: int,
         fault: Callable[[], None],
     ) -> None:
+        """`origin` gives the nearest watched instruction of a frame and its callers, and the call that it is in."""
         super().__init__()
         self.rows: list[OpRow] = []
         self.dropped = 0
         self.failure: Failure | None = None
-        self.current_call: Callable[[], int] = lambda: NONE
         self.evaluations: Sequence[Any] = ()
         """The rows of evaluations, for their number."""
-        self._positions = positions
+        self._origin = origin
         self._module_stack = module_stack
         self._record_output = recorder.record_output
         self._record = recorder.record
@@ -145,12 +141,12 @@ class OpMode(TorchFunctionMode):
         name = self._names.get(func)
         if name is None:
             name = self._names[func] = _name_of(func)
-        parents, parameters = self._parents(args, kwargs)
+        watched, call = self._origin(frame)
+        parents, parameters = self._parents(args, kwargs, call)
         caller = frame.f_code, frame.f_lasti
         module, module_pass = self._module_stack[-1]
-        watched = self._nearest_watched(frame)
         source = args[0] if args and type(args[0]) is _Tensor and name != "as_strided" else None
-        call, at = self.current_call(), len(self.evaluations)
+        at = len(self.evaluations)
         for index, tensor in enumerate(outputs):
             value = self._record_output(tensor, source)
             row = (
@@ -160,7 +156,7 @@ class OpMode(TorchFunctionMode):
             rows.append(_new_row(OpRow, row))
             self._producers[id(tensor)] = (_ref(tensor), len(rows) - 1)
 
-    def _parents(self, args: Any, kwargs: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def _parents(self, args: Any, kwargs: Any, call: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Rows that the arguments came out of, and ids of the parameters among them."""
         tensors: list[torch.Tensor] = []
         for argument in (*args, *kwargs.values()) if kwargs else args:
@@ -181,7 +177,7 @@ class OpMode(TorchFunctionMode):
             elif key in names:
                 parameters.append(key)
             elif key in self._buffers:
-                self.add_source("buffer", tensor)
+                self.add_source("buffer", tensor, call)
                 parents.append(len(self.rows) - 1)
         return tuple(parents), tuple(parameters)
 
@@ -190,30 +186,21 @@ class OpMode(TorchFunctionMode):
         self.rows.append(row)
         self._producers[id(tensor)] = (_ref(tensor), len(self.rows) - 1)
 
-    def producer(self, tensor: torch.Tensor) -> int:
+    def producer(self, tensor: torch.Tensor, call: int = NONE) -> int:
         """Row that `tensor` came out of; a buffer of the model becomes a row at its first use; NONE for others."""
         known = self._producers.get(id(tensor))
         if known is not None and known[0]() is tensor:
             return known[1]
         if id(tensor) in self._buffers:
-            self.add_source("buffer", tensor)
+            self.add_source("buffer", tensor, call)
             return len(self.rows) - 1
         return NONE
 
-    def add_source(self, name: str, tensor: torch.Tensor) -> None:
-        """Add an `input` or `buffer`."""
+    def add_source(self, name: str, tensor: torch.Tensor, call: int = NONE) -> None:
+        """Add an `input`, or a `buffer` that is first used in `call`."""
         value = self._record(tensor, True)
-        row = OpRow(name, value, 0, (), (), None, None, NONE, 0, self.current_call(), 0.0, 0)
+        row = OpRow(name, value, 0, (), (), None, None, NONE, 0, call, 0.0, len(self.evaluations))
         self.produced(tensor, row)
-
-    def _nearest_watched(self, frame: FrameType | None) -> Instruction | None:
-        watched = self._positions.by_path
-        while frame is not None:
-            code = frame.f_code
-            if code.co_filename in watched:
-                return code, frame.f_lasti
-            frame = frame.f_back
-        return None
 
     def _note_failure(self, error: BaseException, func: Any, args: Any, kwargs: Any) -> None:
         try:
@@ -236,11 +223,12 @@ class OpMode(TorchFunctionMode):
 
     def add_identity(self, tensor: torch.Tensor, module: tuple[int, int]) -> None:
         """Add an `identity`: a module returned its very input and recorded no op."""
-        producer = self.producer(tensor)
+        watched, call = self._origin(_getframe(1))
+        producer = self.producer(tensor, call)
         parents = () if producer == NONE else (producer,)
         row = OpRow(
-            "identity", self._record(tensor, False), 0, parents, (), None, self._nearest_watched(_getframe(1)),
-            *module, self.current_call(), 0.0, len(self.evaluations),
+            "identity", self._record(tensor, False), 0, parents, (), None, watched,
+            *module, call, 0.0, len(self.evaluations),
         )  # fmt: skip
         self.produced(tensor, row)
 

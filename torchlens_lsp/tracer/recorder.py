@@ -59,9 +59,11 @@ class Recorder:
             share=options.statistics_share,
             sees_operations=lambda: self.mode.is_on,
         )
-        self.events = Events(options, self._recorder.record, self.modules.stack, self.modules.saw, self.fault)
+        self.events = Events(
+            options, self._recorder.record, self.modules.stack, self.positions.by_path, self.modules.saw, self.fault
+        )
         self.mode = OpMode(
-            self.positions,
+            self.events.origin,
             self.modules.stack,
             self._recorder,
             self.modules.parameter_names,
@@ -96,9 +98,7 @@ class Recorder:
         marks = bytearray(len(made.file.statements))
         hooks.provide_marks(index, marks)
         self.events.add_sites(len(made.file.sites))
-        for number, function in enumerate(made.file.functions):
-            self.functions.append((index, number))
-            self.events.parameter_sites.append(function.parameters)
+        self.functions += [(index, number) for number in range(len(made.file.functions))]
         for target, value in made.aliases:
             self.aliases.setdefault(value, []).append(target)
         self.positions.add(WatchedFile(index, path, text, made.file, made.marked, marks))
@@ -119,7 +119,6 @@ class Recorder:
     def start(self) -> None:
         """Begin to record what instrumented code does in this thread."""
         hooks.install(self.events.hooks())
-        self.mode.current_call = self.events.current
         # The recorder's own frames must not bring a deep but finite recursion of the user's to its limit.
         self._recursion_limit = sys.getrecursionlimit()
         sys.setrecursionlimit(self._recursion_limit + max(200, self._recursion_limit // 4))
@@ -211,7 +210,7 @@ class Recorder:
             stack,
             shown,
             self.positions,
-            self._call_in,
+            self.events.call_in,
             self._last_value,
             self.mode.failure,
             self.modules.address,
@@ -228,7 +227,7 @@ class Recorder:
         error = RunError(PHASES[self.phase], "Timeout", "")
         error.stack = [Frame(s.uri, s.range, s.function) for s in stack]
         if shown is not None:
-            error.uri, error.range, error.call = shown.uri, shown.range, self._call_in(shown.frame_id)
+            error.uri, error.range, error.call = shown.uri, shown.range, self.events.call_in(shown.frame_id)
             for standing in reversed(stack):
                 turn = self._turn(standing)
                 if turn:
@@ -236,19 +235,12 @@ class Recorder:
                     break
         return error
 
-    def _call_in(self, frame: int) -> int:
-        unwound = self.events.unwound.get(frame)
-        if unwound is not None:
-            return unwound
-        activation = self.events.activations.get(frame)
-        return activation.call if activation else NONE
-
     def _turn(self, standing: failure.Standing) -> int:
         """Turn of the innermost loop around a running frame's place, 0 outside of loops."""
         if standing.place is None:
             return 0
         file = self.positions.files[standing.place.file]
-        call = self._call_in(standing.frame_id)
+        call = self.events.call_in(standing.frame_id)
         statement = file.statement_at(standing.place.range.start_line)
         while statement != NONE:
             row = file.file.statements[statement]

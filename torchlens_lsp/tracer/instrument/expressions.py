@@ -223,7 +223,7 @@ class Expressions:
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp) -> ast.expr:
         outer = self.tables.depth
         if DEEPEST and outer == DEEPEST:
-            self.tables.unwatched.append(f"line {node.lineno}: comprehensions run unrecorded, because they nest too deep")
+            self.tables.unwatched.append(f"line {node.lineno}: comprehensions that nest too deep run unrecorded")
             return node
         first = self.expression(node.generators[0].iter)
         self.tables.depth = outer + 1 if DEEPEST else outer

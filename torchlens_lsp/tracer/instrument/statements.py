@@ -290,9 +290,9 @@ class Statements(Expressions):
 
     def _guarded(self, body: list[ast.stmt], node: _Function, first: ast.stmt) -> ast.stmt:
         """`body` so that its end is seen: an `except` that catches nothing tells of exceptions."""
-        passing = ast.ExceptHandler(hook_call(UNWIND, node), None, [ast.copy_location(ast.Pass(), node)])
-        handler = ast.copy_location(passing, node)
-        return ast.copy_location(ast.Try(body or [ast.copy_location(ast.Pass(), node)], [handler], [], [self._hook(EXIT, node)]), first)
+        nothing = ast.copy_location(ast.Pass(), node)
+        handler = ast.copy_location(ast.ExceptHandler(hook_call(UNWIND, node), None, [nothing]), node)
+        return ast.copy_location(ast.Try(body or [nothing], [handler], [], [self._hook(EXIT, node)]), first)
 
     def _class(self, node: ast.ClassDef, index: int, parent: int, arm: str) -> list[ast.stmt]:
         self.tables.set_statement(index, "class", node, self._header_end(node), parent=parent, arm=arm)
