@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _prepare_streams() -> None:
-    """Make sure that whatever a source file holds can be printed: in UTF-8 into a pipe, as well as it goes elsewhere."""
+    """Make sure that whatever a source file holds can be printed: into a pipe in UTF-8, elsewhere as far as it goes."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is None:

@@ -75,8 +75,8 @@ def run(options: argparse.Namespace) -> int:
         verdict = _verdict(subject, found, interpreters, progress, options.timeout)
         counts[verdict.word] += 1
         codes.append(verdict.code)
-        file, name = shown(subject.file).ljust(width), name_of(found).ljust(name_width)
-        output.write(f"{_word(output, verdict.word)}  {file}  {name}  {verdict.text}".rstrip())
+        where = f"{shown(subject.file).ljust(width)}  {name_of(found).ljust(name_width)}"
+        output.write(f"{_word(output, verdict.word)}  {where}  {verdict.text}".rstrip())
     listed = ", ".join(f"{count} {word}" for word, count in sorted(counts.items(), key=lambda item: item[0] != "ok"))
     output.write(f"{amount(len(tasks), 'example')}: {listed}")
     return gravest(codes)

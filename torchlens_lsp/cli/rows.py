@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..analysis.hints import hints_of
 from ..analysis.lines import split_lines, utf16_offset
+from ..analysis.view import View
 from ..document.index import DocumentIndex
 from ..document.model import Range
 from .layout import Row, cell_width, visible
@@ -26,7 +28,11 @@ def rows_of(index: DocumentIndex, file: int, text: str) -> list[Row]:
     below: dict[int, tuple[str, ...]] = {}
     if error is not None and error.uri == source.uri and error.range is not None:
         below[error.range.end_line] = underlined(lines, error.range, [f"{error.type}: {error.message}"])
-    return [Row(line, "", number not in asleep, below.get(number, ())) for number, line in enumerate(lines)]
+    hints = {hint.line: hint.label for hint in hints_of(View(document, index=index), file)}
+    return [
+        Row(line, hints.get(number, ""), number not in asleep, below.get(number, ()))
+        for number, line in enumerate(lines)
+    ]
 
 
 def underlined(lines: Sequence[str], where: Range, message: Sequence[str]) -> tuple[str, ...]:

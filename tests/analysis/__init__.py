@@ -1,0 +1,1 @@
+"""Pure functions from documents and source text; no torch."""
