@@ -1,0 +1,63 @@
+"""Hints of what a statement binds: assignments, augmented assignments, `with … as`.
+
+An assignment that changes nothing anyone can see (same name, same shape as before, in every call) is quiet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...document.model import Statement
+from ..view import View
+from .pieces import HintSettings, Piece
+from .values import sizes_piece, value_piece
+
+KINDS = frozenset({"assign", "annassign", "augassign", "with"})
+
+
+class Bindings:
+    """Which bindings of one file repeat what their names were."""
+
+    def __init__(self, view: View, file: int) -> None:
+        self._view = view
+        self._source = view.document.files[file]
+        self._repeats = self._find_repeats()
+
+    def pieces(self, row: Statement, settings: HintSettings) -> Iterator[Piece]:
+        """What there is to say at a statement's last target."""
+        if row.chain and settings.chains and self._is_told_by_chain(row):
+            return
+        if len(row.targets) > 1:
+            numbers = sizes_piece(self._view, row.value)
+            if numbers is not None:
+                yield numbers
+                return
+        if all(self._repeats.get(target.site, True) for target in row.targets):
+            return
+        look = self._view.look(dtype=settings.dtype)
+        for target in row.targets:
+            piece = value_piece(self._view, target.site, look)
+            if piece is not None:
+                yield piece
+
+    def _is_told_by_chain(self, row: Statement) -> bool:
+        """Whether the chain's last line, another than the target's, says what was bound."""
+        last = self._view.index.site(row.chain[-1]).range
+        return bool(row.targets) and last.end_line != row.targets[-1].end[0] and row.chain[-1] == row.value
+
+    def _find_repeats(self) -> dict[int, bool]:
+        """By target site: whether each of its shown bindings is like the one before of that name in that call."""
+        sites: dict[tuple[int, str], list[int]] = {}
+        for number, known in enumerate(self._source.sites, self._source.first_site):
+            if known.kind in ("target", "parameter"):
+                sites.setdefault((known.function, known.expr), []).append(number)
+        values, calls = self._view.document.evaluations.value, self._view.document.evaluations.call
+        repeats: dict[int, bool] = {}
+        for same_name in sites.values():
+            rows = sorted((row, site) for site in same_name for row in self._view.rows(site))
+            before: dict[int, str | None] = {}
+            for row, site in rows:
+                key = self._view.words.key(values[row])
+                repeats[site] = repeats.get(site, True) and before.get(calls[row]) == key
+                before[calls[row]] = key
+        return repeats

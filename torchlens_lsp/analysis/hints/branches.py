@@ -1,0 +1,112 @@
+"""Hints of tests: which way they went, which operand decided, and its value where the outcome does not imply it."""
+
+from __future__ import annotations
+
+from ...document.model import NONE, Test
+from ..view import View
+from .pieces import HintSettings, Piece
+
+MAX_EXPRESSION = 22
+"""Characters of an expression that is worth naming in a hint."""
+
+
+def test_piece(view: View, test: Test | None, kind: str, settings: HintSettings) -> Piece | None:
+    """What there is to say of a test; None where it never came to it, or is an assertion that says nothing new."""
+    if test is None or test.site == NONE:
+        return None
+    rows = view.branch_rows(test.site)
+    if not rows:
+        return None
+    outcomes = view.document.branches.outcome
+    trues = sum(outcomes[row] for row in rows)
+    text = "False" if trues == 0 else "True" if trues == len(rows) else f"True {trues} of {len(rows)}"
+    if view.focus:
+        everywhere = view.all_branch_rows(test.site)
+        total = sum(outcomes[row] for row in everywhere)
+        if 0 < total < len(everywhere) and len(rows) < len(everywhere):
+            text += f" (True {total} of {len(everywhere)})"
+    telling = [row for row in rows if outcomes[row]] if 0 < trues < len(rows) else rows
+    shown = view.shown_row(telling, view.document.branches.call)
+    why = _why(view, test, bool(outcomes[shown]), shown) if settings.values else ""
+    if kind == "assert" and trues == len(rows) and " = " not in why:
+        return None
+    order = max(view.document.branches.at[rows[-1]] - 1, 0)
+    return Piece((text + why, text) if why else (text,), tooltip=test.expr, order=order)
+
+
+def _why(view: View, test: Test, outcome: bool, row: int) -> str:
+    """`, x = 3` or ` (operand)` to follow the outcome; empty where there is nothing to add."""
+    decided, outcome = _deciding(view, test, outcome, row)
+    value = _value(view, decided, outcome, row)
+    if value:
+        return f", {value}"
+    if decided is not test and test.op in ("and", "or", "not") and _is_short(decided.expr) and decided.site != NONE:
+        return f" ({decided.expr})"
+    return ""
+
+
+def _deciding(view: View, test: Test, outcome: bool, row: int) -> tuple[Test, bool]:
+    """The operand that settled a boolean operation with its own outcome, or the test itself where all had to agree."""
+    if test.op == "not" and isinstance(test.operands[0], Test):
+        return _deciding(view, test.operands[0], not outcome, row)
+    settles = {"and": False, "or": True}.get(test.op)
+    if settles is None or outcome != settles:
+        return test, outcome
+    branches = view.document.branches
+    for operand in test.operands:
+        if isinstance(operand, Test) and operand.site != NONE:
+            last = _last_before(view, operand.site, branches.call[row], branches.at[row])
+            if last == settles:
+                return _deciding(view, operand, settles, row)
+    return test, outcome
+
+
+def _last_before(view: View, site: int, call: int, at: int) -> bool | None:
+    """The last outcome of a test in a call up to a place in the run's order."""
+    branches = view.document.branches
+    found: bool | None = None
+    for row in view.index.branch_rows_of(site):
+        if branches.at[row] > at:
+            break
+        if branches.call[row] == call:
+            found = bool(branches.outcome[row])
+    return found
+
+
+def _value(view: View, test: Test, outcome: bool, row: int) -> str:
+    """`x.mean() = 0.21`: the value that decided, unless the outcome says it already."""
+    if test.op == "truth":
+        # True of a bool is all there is to it, and what is false is zero, empty or None.
+        return _said(view, test.value, test.expr, row) if outcome and test.value != NONE else ""
+    if test.op in ("and", "or", "not", "is", "is not"):
+        return ""
+    if (test.op == "==" and outcome) or (test.op == "!=" and not outcome):
+        return ""
+    constants = [operand for operand in test.operands if isinstance(operand, str)]
+    against = _constant(constants[0]) if len(constants) == 1 else None
+    for operand in test.operands:
+        if isinstance(operand, int):
+            said = _said(view, operand, view.index.site(operand).expr, row, against)
+            if said:
+                return said
+    return ""
+
+
+def _said(view: View, site: int, expr: str, row: int, against: float | None = None) -> str:
+    branches = view.document.branches
+    value = view.value_before(site, branches.call[row], branches.at[row])
+    if value == NONE or view.words.is_bool(value) or not _is_short(expr):
+        return ""
+    text = view.words.scalar(value, against)
+    return f"{expr} = {text}" if text and text != "None" else ""
+
+
+def _constant(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _is_short(expr: str) -> bool:
+    return len(expr) <= MAX_EXPRESSION and "\n" not in expr and "\r" not in expr
