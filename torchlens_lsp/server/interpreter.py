@@ -191,6 +191,8 @@ def _root_and_above(root: Path) -> Iterator[Path]:
 
 def _command_of(python: str) -> tuple[str, ...]:
     """The command that a user's words for an interpreter mean: a program, an environment's folder, a command line."""
+    if not python.strip():
+        raise InterpreterError(f"--python: {python!r} names no program")
     path = Path(python).expanduser()
     if path.is_dir():
         found = python_in(path.absolute())

@@ -95,7 +95,8 @@ class Toml:
     def _parse(self, count: int) -> dict[str, Any] | None:
         if count not in self._parsed:
             try:
-                self._parsed[count] = _parser.loads("\n".join(self._lines[self._first : count]))
+                # With the last line's end, which may be of two characters.
+                self._parsed[count] = _parser.loads("\n".join([*self._lines[self._first : count], ""]))
             except _parser.TOMLDecodeError:
                 self._parsed[count] = None
         return self._parsed[count]
