@@ -70,14 +70,17 @@ def hints_of(view: View, file: int, settings: HintSettings = HintSettings()) -> 
         there = by_line[line]
         shown = fitted([placed.piece for placed in there], settings.max_length)
         if shown:
-            separators = ["", *[SEPARATOR] * (len(shown) - 1)]
             parts = tuple(
-                Part(separator + piece.texts[0], piece.tooltip, piece.link)
-                for separator, piece in zip(separators, shown, strict=True)
+                Part((_before(piece) if number else "") + piece.texts[0], piece.tooltip, piece.link)
+                for number, piece in enumerate(shown)
             )
             character = max(placed.character for placed in there)
             hints.append(Hint(line, character, parts, there[0].kind, max(piece.order for piece in shown)))
     return hints
+
+
+def _before(piece: Piece) -> str:
+    return " " if piece.is_tail else SEPARATOR
 
 
 def _failing_lines(view: View, file: int) -> range:
@@ -126,8 +129,8 @@ def _definition(view: View, file: int, row: Statement, settings: HintSettings) -
     ran = definition_piece(view, file, row.defines) if settings.definitions else None
     if ran is not None and on_last and view.picked is None:
         # The parameters tell the shapes already.
-        last = on_last[-1]
-        on_last[-1] = replace(last, count=f"{last.count} {ran.texts[-1]}")
+        # The parameters tell the shapes already.
+        on_last.append(replace(ran, texts=ran.texts[-1:], is_tail=True))
     elif ran is not None:
         on_last.append(ran)
     for piece in on_last:

@@ -35,16 +35,22 @@ def definition_piece(view: View, file: int, number: int) -> Piece | None:
     if len(calls) < 2:
         return None
     times = f"×{len(calls)}"
-    shapes = len({_arguments(view, file, number, call) for call in calls})
+    shapes = _shapes(view, file, number, calls)
     return Piece((f"{times}, {shapes} shapes", times) if shapes > 1 else (times,), order=order)
 
 
-def _arguments(view: View, file: int, number: int, call: int) -> tuple[str, ...]:
-    """What a hint could say of a call's arguments."""
-    parameters = set(view.document.files[file].functions[number].parameters)
+def _shapes(view: View, file: int, number: int, calls: list[int]) -> int:
+    """How many groups of calls the parameters' hints tell apart."""
     evaluations = view.document.evaluations
-    return tuple(
-        view.words.key(evaluations.value[row])
-        for row in view.index.rows_in(call)
-        if evaluations.site[row] in parameters
-    )
+    parameters = set(view.document.files[file].functions[number].parameters)
+    keys = {
+        call: {
+            evaluations.site[row]: view.words.key(evaluations.value[row])
+            for row in view.index.rows_in(call)
+            if evaluations.site[row] in parameters
+        }
+        for call in calls
+    }
+    # A parameter that was sometimes left out, and otherwise always alike, tells nothing apart.
+    telling = [site for site in parameters if len({key for its in keys.values() if (key := its.get(site))}) > 1]
+    return len({tuple(its.get(site, "") for site in telling) for its in keys.values()})

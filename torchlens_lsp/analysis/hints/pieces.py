@@ -26,6 +26,8 @@ class Piece:
     link: tuple[str, Range] | None = None
     order: int = 0
     """Row of the last evaluation that it tells of."""
+    is_tail: bool = False
+    """Whether it follows the others after a space, and stays when they go: ` ×8` at a `def`."""
 
     def text(self, stage: int, with_count: bool = True) -> str:
         """The piece in its `stage`-th way, or the shortest there is."""
@@ -51,27 +53,40 @@ class HintSettings:
 
 
 def fitted(pieces: Sequence[Piece], limit: int) -> list[Piece]:
-    """The pieces as they are written, each with one text, together at most `limit` characters; [] if nothing fits."""
-    if not pieces:
-        return []
-    stages = range(max(len(piece.texts) for piece in pieces))
-    for with_count in (True, False):
-        for stage in stages:
-            written = [piece.text(stage, with_count) for piece in pieces]
-            if _length(written) <= limit:
-                return [replace(piece, texts=(text,), count="") for piece, text in zip(pieces, written, strict=True)]
-    for kept in range(len(pieces) - 1, 0, -1):
-        more = f"+{len(pieces) - kept} more"
-        for stage in stages:
-            written = [piece.text(stage, False) for piece in pieces[:kept]]
-            if _length([*written, more]) <= limit:
-                shown = [replace(p, texts=(text,), count="") for p, text in zip(pieces, written, strict=False)]
-                return [*shown, Piece((more,), order=max(piece.order for piece in pieces))]
+    """The pieces as they are written, each with one text, together at most `limit` characters; [] if nothing fits.
+
+    Before a tail, pieces on the right go before the counts do (how often a function ran and in how many shapes tells
+    more than its last parameter), and how many went is told only where there is room.
+    """
+    tail = [piece for piece in pieces if piece.is_tail]
+    others = [piece for piece in pieces if not piece.is_tail]
+    limit -= sum(len(piece.texts[0]) + 1 for piece in tail) if others else 0
+    found = _whole(others or tail, limit, True) or ([] if tail else _whole(others, limit, False))
+    for kept in range(len(others) - 1, 0, -1):
+        more = Piece((f"+{len(others) - kept} more",), order=max(piece.order for piece in others))
+        left = others[:kept]
+        if tail:
+            found = found or _whole(left, limit, True, more, in_full=True) or _whole(left, limit, True)
+        else:
+            found = found or _whole(left, limit, False, more)
+    if tail and others:
+        found = found or _whole(others[:1], limit, False)
+        return [*found, *tail]
+    return found
+
+
+def _whole(
+    pieces: Sequence[Piece], limit: int, with_count: bool, more: Piece | None = None, *, in_full: bool = False
+) -> list[Piece]:
+    """All pieces in the fullest way in which they fit (`in_full`: only in the fullest there is), and `more`."""
+    stages = 1 if in_full else max((len(piece.texts) for piece in pieces), default=0)
+    for stage in range(stages):
+        written = [replace(piece, texts=(piece.text(stage, with_count),), count="") for piece in pieces]
+        if more is not None:
+            written.append(more)
+        if len(SEPARATOR.join(piece.texts[0] for piece in written)) <= limit:
+            return written
     return []
 
 
 SEPARATOR = ", "
-
-
-def _length(texts: Sequence[str]) -> int:
-    return len(SEPARATOR.join(texts))
