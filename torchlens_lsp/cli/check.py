@@ -16,9 +16,9 @@ from ..server.config import FILE_NAME, Problem, has_table, read_configuration
 from ..server.recipes import MAIN_BLOCK
 from .exits import FOUND, OK, USAGE, UsageError, exit_code, gravest
 from .findings import first_nan
-from .picture import path_of, summary
+from .picture import summary
 from .runs import Interpreters, Subject, name_of, run_example, subject_of
-from .sources import shown
+from .sources import path_of, shown
 from .terminal import Output, Progress
 from .words import amount, outcome
 
@@ -91,7 +91,7 @@ def judge(document: Document) -> Verdict:
     if nan is None:
         return Verdict("ok", summary(document).partition(" · ")[2], OK)
     path = path_of(nan.uri)
-    where = f"{path.name}:{nan.line + 1}" if path is not None and nan.line is not None else "outside of watched files"
+    where = f"{shown(path)}:{nan.line + 1}" if path and nan.line is not None else "outside of the watched files"
     return Verdict(NAN, f"{where} · {nan.amount} in {nan.maker}, the first of the run", FOUND)
 
 

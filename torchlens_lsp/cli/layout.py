@@ -12,6 +12,8 @@ from rich.cells import cell_len, set_cell_size
 
 GAP = "   ┊ "
 CUT = "…"
+FADED_MARGIN, RAN_MARGIN = "░ ", "  "
+"""Stand before each line where there is no colour."""
 TAB_SIZE = 8
 WIDEST_ALIGNED = 88
 """Columns of code beyond which a line does not move the right column of all others."""
@@ -44,9 +46,10 @@ class Placed:
     below: tuple[str, ...]
 
     def plain(self) -> str:
-        """As text, the lines below included."""
+        """As text without colour, the lines below included; a margin tells what did not run."""
         line = self.code + " " * self.padding + GAP + self.hint if self.hint else self.code
-        return "\n".join([line.rstrip(), *self.below])
+        margin = RAN_MARGIN if self.did_run or not line else FADED_MARGIN
+        return "\n".join([(margin + line).rstrip(), *((RAN_MARGIN + text).rstrip() for text in self.below)])
 
 
 def visible(text: str) -> str:

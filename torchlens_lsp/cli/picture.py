@@ -5,21 +5,23 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
-from urllib.request import url2pathname
 
 from ..analysis.lines import split_lines
 from ..document.index import DocumentIndex
 from ..document.model import CALL, Document, RunError
 from .exits import UsageError
-from .layout import Row, place
+from .layout import RAN_MARGIN, Row, place
 from .rows import rows_of, underlined
-from .sources import read_source, shown
+from .sources import path_of, read_source, shown, shown_briefly
 from .terminal import Output
 from .words import amount, milliseconds, outcome
 
 CONTEXT = 2
 """Lines around an error that are shown where the whole file is not."""
+CALLING = ("Module._call_impl", "Module._wrapped_call_impl")
+"""Frames between a module's call and its forward, which tell nothing."""
+WORTH_SAYING_SECONDS = 0.1
+"""A build that took less is not mentioned."""
 MAX_STACK = 12
 """Frames of a stack that are shown; of a longer one, its ends."""
 
@@ -93,12 +95,12 @@ class _Picture:
         rows = list(rows)
         while rows and not rows[-1].text.strip() and not rows[-1].below:
             rows.pop()
-        placed = place(rows, self._output.width)
+        width = self._output.width
         if not self._output.color:
-            return "\n".join(row.plain() for row in placed)
+            return "\n".join(row.plain() for row in place(rows, width and width - len(RAN_MARGIN)))
         from .color import colored_rows
 
-        return colored_rows(placed)
+        return colored_rows(place(rows, width))
 
     # --- errors --------------------------------------------------------------------------------------------------
 
@@ -129,9 +131,10 @@ class _Picture:
 
     def _stack(self) -> Iterator[str]:
         error = self._document.error
-        if error is None or len(error.stack) < 2:
+        stack = [frame for frame in error.stack if frame.function not in CALLING] if error is not None else []
+        if len(stack) < 2:
             return
-        frames = [_frame(frame.uri, frame.range.start_line, frame.function) for frame in error.stack]
+        frames = [_frame(frame.uri, frame.range.start_line, frame.function) for frame in stack]
         hidden = len(frames) - MAX_STACK
         if hidden > 0:
             half = MAX_STACK // 2
@@ -162,18 +165,6 @@ def summary(document: Document) -> str:
     return " · ".join(parts)
 
 
-WORTH_SAYING_SECONDS = 0.1
-"""A build that took less is not mentioned."""
-
-
-def path_of(uri: str | None) -> Path | None:
-    """The file of a `file:` URI; None for any other."""
-    parts = urlsplit(uri or "")
-    if parts.scheme != "file":
-        return None
-    return Path(url2pathname(unquote(parts.path) if "%" in parts.path else parts.path))
-
-
 def _frame(uri: str, line: int, function: str) -> str:
     path = path_of(uri)
-    return f"  {shown(path) if path is not None else uri}:{line + 1} in {function}"
+    return f"  {shown_briefly(path) if path is not None else uri}:{line + 1} in {function}"

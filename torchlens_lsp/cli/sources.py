@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import io
+import os
+import re
 import tokenize
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from .exits import UsageError
 
 _BOM = "\ufeff"
+_INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
 
 
 def read_source(path: Path) -> str:
@@ -43,3 +48,17 @@ def shown(path: Path) -> str:
         return str(path.relative_to(Path.cwd()))
     except (ValueError, OSError):
         return str(path)
+
+
+def shown_briefly(path: Path) -> str:
+    """A path as `shown`, but of an installed file from its package on."""
+    text = shown(path)
+    return _INSTALLED.split(text)[-1] if os.path.isabs(text) else text
+
+
+def path_of(uri: str | None) -> Path | None:
+    """The file of a `file:` URI; None for any other."""
+    parts = urlsplit(uri or "")
+    if parts.scheme != "file":
+        return None
+    return Path(url2pathname(parts.path))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-from urllib.parse import unquote
-
 from ..document.model import Document, RunError
+from .sources import path_of, shown_briefly
 
 _STATUS_WORDS = {
     "bad-example": "bad example",
@@ -30,10 +28,9 @@ def outcome(document: Document) -> str:
 
 
 def place_of(error: RunError) -> str:
-    """Name of the file and line, counted from 1; empty where an error has no place."""
-    if error.uri is None or error.range is None:
-        return ""
-    return f"{PurePosixPath(unquote(error.uri)).name}:{error.range.start_line + 1}"
+    """File and line, counted from 1; empty where an error has no place."""
+    path = path_of(error.uri)
+    return f"{shown_briefly(path)}:{error.range.start_line + 1}" if path is not None and error.range is not None else ""
 
 
 def amount(count: int, noun: str) -> str:
