@@ -1,4 +1,4 @@
-"""A tagger for sentences of different lengths: packed LSTM, and a conditional random field over the tags."""
+"""A tagger for sentences of different lengths: a packed LSTM under a CRF."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ class Batch(NamedTuple):
         lengths = torch.tensor([len(s) for s in sentences])
         if tags is None:
             return cls(words, lengths)
-        return cls(words, lengths, pad_sequence([torch.tensor(t) for t in tags], batch_first=True))
+        padded = pad_sequence([torch.tensor(t) for t in tags], batch_first=True)
+        return cls(words, lengths, padded)
 
 
 class Crf(nn.Module):
-    """A linear chain: how well tags fit the words, and how well each follows the last."""
+    """A linear chain: how well a tag fits its word, and how well it follows the last."""
 
     def __init__(self, tags: int):
         super().__init__()
@@ -71,13 +72,17 @@ class Crf(nn.Module):
         return paths
 
 
-# torchlens: Tagger(words=40, tags=5).eval()(Batch.of([[4, 8, 15, 16, 23], [7, 3], [9, 1, 30, 2]]))
-# torchlens[loss]: Tagger(words=40, tags=5)(Batch.of([[4, 8, 15], [7]], tags=[[0, 1, 4], [2]]))
+# torchlens: Tagger(40, tags=5).eval()(Batch.of([[4, 8, 15, 16], [7, 3], [9, 1, 30]]))
+# torchlens[loss]: Tagger(40, tags=5)(Batch.of([[4, 8, 15], [7]], [[0, 1, 4], [2]]))
 class Tagger(nn.Module):
-    def __init__(self, words: int, tags: int, width: int = 24, hidden: int = 16, dropout: float = 0.2):
+    def __init__(
+        self, words: int, tags: int, width: int = 24, hidden: int = 16, dropout: float = 0.2
+    ):
         super().__init__()
         self.embed = nn.Embedding(words, width, padding_idx=0)
-        self.lstm = nn.LSTM(width, hidden, num_layers=2, bidirectional=True, batch_first=True)
+        self.lstm = nn.LSTM(
+            width, hidden, num_layers=2, bidirectional=True, batch_first=True
+        )
         self.dropout = nn.Dropout(dropout)
         self.score = nn.Linear(2 * hidden, tags)
         self.crf = Crf(tags)
@@ -85,7 +90,9 @@ class Tagger(nn.Module):
     def forward(self, batch: Batch) -> Tensor | list[list[int]]:
         mask = torch.arange(batch.words.shape[1]) < batch.lengths[:, None]
         embedded = self.dropout(self.embed(batch.words))
-        packed = pack_padded_sequence(embedded, batch.lengths, batch_first=True, enforce_sorted=False)
+        packed = pack_padded_sequence(
+            embedded, batch.lengths, batch_first=True, enforce_sorted=False
+        )
         hidden, (state, _) = self.lstm(packed)
         features, lengths = pad_packed_sequence(hidden, batch_first=True)
         assert torch.equal(lengths, batch.lengths)

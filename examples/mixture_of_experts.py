@@ -1,4 +1,4 @@
-"""A mixture of experts: a router sends each token to its two best experts, as far as they have room."""
+"""A mixture of experts: each token goes to its two best experts, if they have room."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ class Router(nn.Module):
 
     def forward(self, tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         if self.training and self.jitter > 0:
-            tokens = tokens * torch.empty_like(tokens).uniform_(1 - self.jitter, 1 + self.jitter)
+            tokens = tokens * torch.empty_like(tokens).uniform_(
+                1 - self.jitter, 1 + self.jitter
+            )
         probabilities = self.score(tokens).softmax(dim=-1)
         weights, chosen = probabilities.topk(self.top_k, dim=-1)
         weights = weights / weights.sum(dim=-1, keepdim=True)
@@ -45,7 +47,9 @@ class Router(nn.Module):
 
 
 class MixtureOfExperts(nn.Module):
-    def __init__(self, width: int, experts: int = 8, top_k: int = 2, capacity: float = 1.25):
+    def __init__(
+        self, width: int, experts: int = 8, top_k: int = 2, capacity: float = 1.25
+    ):
         super().__init__()
         self.capacity = capacity
         self.router = Router(width, experts, top_k)
@@ -85,7 +89,9 @@ class Layer(nn.Module):
         self.norm2 = nn.LayerNorm(width)
         self.mlp = MixtureOfExperts(width) if sparse else Expert(width, 4 * width)
 
-    def forward(self, x: Tensor, padding: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+    def forward(
+        self, x: Tensor, padding: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | None]:
         h = self.norm1(x)
         attended, _ = self.attention(h, h, h, key_padding_mask=padding, need_weights=False)
         x = x + attended
@@ -98,13 +104,17 @@ class Layer(nn.Module):
                 return x + output, None
 
 
-# torchlens: Classifier()(torch.randint(1, 50, (2, 8)))
-# torchlens[padded]: Classifier().eval()(torch.tensor([[7, 7, 7, 7, 0, 0], [3, 9, 4, 0, 0, 0]]))
+# torchlens: Classifier()(torch.randint(1, 50, (2, 7)))
+# torchlens[padded]: Classifier().eval()(torch.tensor([[7, 7, 7, 7, 0], [3, 9, 4, 0, 0]]))
 class Classifier(nn.Module):
-    def __init__(self, vocabulary: int = 50, width: int = 32, layers: int = 4, classes: int = 5):
+    def __init__(
+        self, vocabulary: int = 50, width: int = 32, layers: int = 4, classes: int = 5
+    ):
         super().__init__()
         self.embed = nn.Embedding(vocabulary, width, padding_idx=0)
-        self.layers = nn.ModuleList(Layer(width, 4, sparse=i % 2 == 1) for i in range(layers))
+        self.layers = nn.ModuleList(
+            Layer(width, 4, sparse=i % 2 == 1) for i in range(layers)
+        )
         self.head = nn.Linear(width, classes)
 
     def forward(self, tokens: Tensor) -> dict[str, Tensor]:

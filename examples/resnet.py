@@ -1,4 +1,4 @@
-"""A residual network for small images: two kinds of blocks, squeeze-and-excitation, stochastic depth."""
+"""A residual network for small images, with squeeze-and-excitation and drop path."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 
 def drop_path(x: Tensor, rate: float, training: bool) -> Tensor:
-    """Leave out the whole branch for some samples of the batch, and scale up the rest."""
+    """Leave out the whole branch for some samples, and scale it up for the rest."""
     if not training or rate == 0.0:
         return x
     keep = torch.rand(x.shape[0], 1, 1, 1, device=x.device) >= rate
@@ -84,8 +84,8 @@ class Bottleneck(Residual):
         )
 
 
-# torchlens: ResNet(BasicBlock, depths=(2, 2, 2)).eval()(torch.randn(4, 3, 32, 32))
-# torchlens[train bottleneck]: ResNet(Bottleneck, depths=(1, 2), drop_rate=0.2)(torch.randn(4, 3, 48, 40))
+# torchlens: ResNet(BasicBlock, (2, 2, 2)).eval()(torch.randn(4, 3, 32, 32))
+# torchlens[train]: ResNet(Bottleneck, (1, 2), drop_rate=0.2)(torch.randn(4, 3, 48, 40))
 class ResNet(nn.Module):
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A decoder-only language model: rotary positions, grouped queries, and a key-value cache for generation."""
+"""A decoder-only language model: rotary positions, grouped queries, a cache."""
 
 from __future__ import annotations
 
@@ -62,17 +62,21 @@ class Attention(nn.Module):
         self.key_value = nn.Linear(config.width, 2 * kv_width, bias=False)
         self.out = nn.Linear(config.width, config.width, bias=False)
 
-    def forward(self, x: Tensor, rope: tuple[Tensor, Tensor], cache: Cache | None = None) -> Tensor:
+    def forward(
+        self, x: Tensor, rope: tuple[Tensor, Tensor], cache: Cache | None = None
+    ) -> Tensor:
         B, T, _ = x.shape
         c = self.config
         q = self.query(x).view(B, T, c.heads, c.head_width)
-        k, v = self.key_value(x).view(B, T, 2 * c.kv_heads, c.head_width).chunk(2, dim=2)
+        kv = self.key_value(x).view(B, T, 2 * c.kv_heads, c.head_width)
+        k, v = kv.chunk(2, dim=2)
         q, k = rotate(q, *rope), rotate(k, *rope)
         if cache is not None:
             k, v = cache.extend(self.layer, k, v)
         S = k.shape[1]
 
-        # Several query heads share one head of keys and values: t, s are places, g groups, h heads of a group.
+        # Several query heads share one head of keys and values:
+        # t and s are places, g is the group, h the head in it.
         q = q.unflatten(2, (c.kv_heads, -1)) / c.head_width**0.5
         scores = torch.einsum("btghd,bsgd->bghts", q, k)
         if T > 1:
@@ -92,14 +96,17 @@ class Block(nn.Module):
         self.up = nn.Linear(config.width, 2 * config.width)
         self.down = nn.Linear(2 * config.width, config.width)
 
-    def forward(self, x: Tensor, rope: tuple[Tensor, Tensor], cache: Cache | None = None) -> Tensor:
+    def forward(
+        self, x: Tensor, rope: tuple[Tensor, Tensor], cache: Cache | None = None
+    ) -> Tensor:
         x = x + self.attention(self.attention_norm(x), rope, cache)
         h = self.mlp_norm(x)
         h = F.silu(self.gate(h)) * self.up(h)
         return x + self.down(h)
 
 
-# torchlens: LanguageModel(Config())(torch.randint(96, (2, 12)), targets=torch.randint(96, (2, 12)))
+# torchlens: LanguageModel(Config())(torch.randint(96, (2, 12)),
+#                                    targets=torch.randint(96, (2, 12)))
 class LanguageModel(nn.Module):
     def __init__(self, config: Config):
         super().__init__()
@@ -109,8 +116,9 @@ class LanguageModel(nn.Module):
         self.norm = nn.LayerNorm(config.width)
         nn.init.normal_(self.embed.weight, std=0.02)
 
-        frequencies = config.rope_base ** -(torch.arange(0, config.head_width, 2) / config.head_width)
-        angles = torch.outer(torch.arange(config.context), frequencies).unsqueeze(1)
+        steps = torch.arange(0, config.head_width, 2) / config.head_width
+        positions = torch.arange(config.context)
+        angles = torch.outer(positions, config.rope_base**-steps).unsqueeze(1)
         self.register_buffer("cos", angles.cos(), persistent=False)
         self.register_buffer("sin", angles.sin(), persistent=False)
 
@@ -120,7 +128,7 @@ class LanguageModel(nn.Module):
         start = cache.length if cache is not None else 0
         end = start + tokens.shape[1]
         if end > self.config.context:
-            raise ValueError(f"{end} tokens do not fit into a context of {self.config.context}")
+            raise ValueError(f"{end} tokens, but a context of {self.config.context}")
 
         x = self.embed(tokens)
         rope = self.cos[start:end], self.sin[start:end]
@@ -135,12 +143,16 @@ class LanguageModel(nn.Module):
         return logits, loss
 
 
-# torchlens[generate]: generate(LanguageModel(Config()).eval(), torch.randint(96, (1, 5)), max_new_tokens=6)
+# torchlens[generate]: generate(LanguageModel(Config()).eval(), torch.randint(96, (1, 5)))
 @torch.no_grad()
 def generate(
-    model: LanguageModel, tokens: Tensor, max_new_tokens: int, top_k: int | None = 20, stop: int = 0
+    model: LanguageModel,
+    tokens: Tensor,
+    max_new_tokens: int = 6,
+    top_k: int | None = 20,
+    stop: int = 0,
 ) -> Tensor:
-    """Sample a continuation. The prompt goes through the model whole, then each new token by itself."""
+    """Sample a continuation: the prompt goes through whole, then each token by itself."""
     cache = Cache()
     step = tokens
     for _ in range(max_new_tokens):

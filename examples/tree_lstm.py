@@ -1,4 +1,4 @@
-"""A tree LSTM: it runs over the parse of a sentence, and its recursion is the tree's own."""
+"""A tree LSTM: it runs over the parse of a sentence, by the tree's own recursion."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def parse(text: str) -> Node:
 
 
 class ChildSum(nn.Module):
-    """One node of a Child-Sum Tree-LSTM (Tai, Socher and Manning, 2015), for any number of children."""
+    """A node of a Child-Sum Tree-LSTM (Tai, Socher and Manning, 2015)."""
 
     def __init__(self, width: int, hidden: int):
         super().__init__()
@@ -62,7 +62,9 @@ class ChildSum(nn.Module):
 # torchlens: TreeClassifier()(parse("(3 (2 4 7) (1 (0 9 2 11) 5))"))
 # torchlens[one word]: TreeClassifier().eval()(parse("4"))
 class TreeClassifier(nn.Module):
-    def __init__(self, words: int = 16, width: int = 12, hidden: int = 20, classes: int = 5):
+    def __init__(
+        self, words: int = 16, width: int = 12, hidden: int = 20, classes: int = 5
+    ):
         super().__init__()
         self.hidden = hidden
         self.embed = nn.Embedding(words, width)
@@ -70,7 +72,7 @@ class TreeClassifier(nn.Module):
         self.classify = nn.Linear(hidden, classes)
 
     def encode(self, node: Node, depth: int = 0) -> tuple[Tensor, Tensor, list[Tensor]]:
-        """State and memory of a node, and the states of all nodes under it, in the order of `Node.__iter__`."""
+        """State and memory of a node, and the states of all nodes from there down."""
         if not node.children:
             below = []
             h = c = torch.zeros(1, self.hidden)

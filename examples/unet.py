@@ -1,4 +1,4 @@
-"""A U-Net that takes images of any size: skip connections are cropped or padded to meet."""
+"""A U-Net for images of any size: what comes up is cropped or padded to its skip."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Segmentation:
 
 
 def fit(x: Tensor, size: torch.Size) -> Tensor:
-    """Crop or pad the last two dimensions of `x`, evenly on both sides, so that they are `size`."""
+    """Crop or pad the last two dimensions of `x`, evenly on both sides, to `size`."""
     height, width = x.shape[-2:]
     dy, dx = size[-2] - height, size[-1] - width
     if dy == 0 and dx == 0:
@@ -47,7 +47,9 @@ class DoubleConv(nn.Sequential):
 class Up(nn.Module):
     def __init__(self, inside: int, skip: int, outside: int, learned: bool):
         super().__init__()
-        self.upsample = nn.ConvTranspose2d(inside, inside // 2, 2, stride=2) if learned else None
+        self.upsample = (
+            nn.ConvTranspose2d(inside, inside // 2, 2, stride=2) if learned else None
+        )
         self.reduce = None if learned else nn.Conv2d(inside, inside // 2, 1)
         self.conv = DoubleConv(inside // 2 + skip, outside)
 
@@ -80,10 +82,10 @@ class Bottom(nn.Module):
 
 
 # torchlens: UNet(classes=3).eval()(torch.randn(1, 1, 75, 58))
-# torchlens[train]: UNet(classes=3, learned=False, round_up=True)(torch.randn(2, 1, 50, 36),
-#                                                                 torch.randint(-1, 3, (2, 50, 36)))
+# torchlens[train]: UNet(3, learned=False, round_up=True)(torch.randn(2, 1, 50, 36),
+#                                                         torch.randint(-1, 3, (2, 50, 36)))
 class UNet(nn.Module):
-    """Halves the image at each level, odd sizes rounded down (the way up then pads) or up (it then crops)."""
+    """Halves the image at each level; what was rounded away is padded or cropped back."""
 
     def __init__(
         self,
@@ -98,8 +100,12 @@ class UNet(nn.Module):
         self.first = DoubleConv(1, widths[0])
         self.downs = nn.ModuleList(DoubleConv(above, below) for above, below in levels)
         self.bottom = Bottom(widths[-1])
-        self.ups = nn.ModuleList(Up(below, above, above, learned) for above, below in reversed(levels))
-        self.heads = nn.ModuleList(nn.Conv2d(width, classes, 1) for width in reversed(widths[:-1]))
+        self.ups = nn.ModuleList(
+            Up(below, above, above, learned) for above, below in reversed(levels)
+        )
+        self.heads = nn.ModuleList(
+            nn.Conv2d(width, classes, 1) for width in reversed(widths[:-1])
+        )
 
     def forward(self, image: Tensor, target: Tensor | None = None) -> Segmentation:
         x = self.first(image)
@@ -126,5 +132,7 @@ class UNet(nn.Module):
 
     def loss(self, logits: Tensor, target: Tensor) -> Tensor:
         if logits.shape[-2:] != target.shape[-2:]:
-            logits = F.interpolate(logits, target.shape[-2:], mode="bilinear", align_corners=False)
+            logits = F.interpolate(
+                logits, target.shape[-2:], mode="bilinear", align_corners=False
+            )
         return F.cross_entropy(logits, target, ignore_index=-1)
