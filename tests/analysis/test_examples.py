@@ -84,7 +84,9 @@ def test_a_number_never_meets_a_name_that_was_given() -> None:
     }
 
 
-@pytest.mark.parametrize("text", ["#torchlens:f()", "##  torchlens : f() ", "    # torchlens: f()", "x = 1  # torchlens: f()"])
+@pytest.mark.parametrize(
+    "text", ["#torchlens:f()", "##  torchlens : f() ", "    # torchlens: f()", "x = 1  # torchlens: f()"]
+)
 def test_blanks_and_place_do_not_matter(text: str) -> None:
     assert calls(text) == {"default": "f()"}
 
@@ -114,7 +116,12 @@ def test_a_comment_after_the_call_is_not_part_of_what_is_wrong() -> None:
 
 
 def test_an_open_bracket_goes_on_in_the_comment_lines_below() -> None:
-    text = "# torchlens[t]: Net()(torch.randn(8, 3),\n#                       y=torch.zeros(8, # the labels\n#  dtype=x))\n# Not this.\n"
+    text = (
+        "# torchlens[t]: Net()(torch.randn(8, 3),\n"
+        "#                       y=torch.zeros(8, # the labels\n"
+        "#  dtype=x))\n"
+        "# Not this.\n"
+    )
     [spec] = specs(text)
     assert spec.call == "Net()(torch.randn(8, 3),\ny=torch.zeros(8, # the labels\ndtype=x))"
     assert spec.range == Range(0, 0, 2, 12)
@@ -157,7 +164,12 @@ def test_form_feed_and_unicode_line_separators_end_no_line() -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "part", "message"),
     [
-        ("# torchlens: Net()(f(1)", SYNTAX_ERROR, "(", "`(` is never closed: close it with `)`, or go on in the comment"),
+        (
+            "# torchlens: Net()(f(1)",
+            SYNTAX_ERROR,
+            "(",
+            "`(` is never closed: close it with `)`, or go on in the comment",
+        ),
         ("# torchlens: f(🔥[1)]", SYNTAX_ERROR, ")", "`)` cannot close `[`: `]` is missing before it"),
         ("# torchlens: f())", SYNTAX_ERROR, ")", "`)` closes nothing"),
         ("# torchlens: f('a)", SYNTAX_ERROR, "'", "the string is never closed: ' is missing"),
@@ -211,7 +223,9 @@ def test_syntax_that_may_be_newer_than_ours_is_left_to_the_interpreter_that_runs
     assert fault_of_call("""f(t"{x}" """) is not None
 
 
-@pytest.mark.parametrize("call", ["f(\0)", "f(" + "(" * 3000 + ")" * 3000 + ")", "f(\ud800)"], ids=["null", "deep", "half"])
+@pytest.mark.parametrize(
+    "call", ["f(\0)", "f(" + "(" * 3000 + ")" * 3000 + ")", "f(\ud800)"], ids=["null", "deep", "half"]
+)
 def test_what_the_parser_itself_cannot_take_is_a_fault(call: str) -> None:
     found = fault_of_call(call)
     assert found is not None

@@ -163,9 +163,9 @@ def test_a_fault_of_an_example(project: Path, line: str, message: str) -> None:
         call = "Net()(2)"
         """
     assert problem(project, text) == f"6: {message}"
-    assert [example.found.call for example in read(project, text).examples if isinstance(example.found, ExampleSpec)] == [
-        "Net()(1)"
-    ]
+    assert [
+        example.found.call for example in read(project, text).examples if isinstance(example.found, ExampleSpec)
+    ] == ["Net()(1)"]
 
 
 def test_an_example_needs_file_and_call(project: Path) -> None:

@@ -94,7 +94,9 @@ def test_the_activated_environment_comes_before_the_folder_of_the_root(world: Wo
 @pytest.mark.parametrize(
     ("name", "source"), [("base", ".venv in {root}"), ("mine", "CONDA_PREFIX")], ids=["base", "another"]
 )
-def test_condas_base_environment_is_active_whether_anybody_wants_it_or_not(world: World, name: str, source: str) -> None:
+def test_condas_base_environment_is_active_whether_anybody_wants_it_or_not(
+    world: World, name: str, source: str
+) -> None:
     world.environment("root/.venv", "2.5.0")
     conda = world.environment("conda", "2.5.0")
     choice = world.choose({"CONDA_PREFIX": conda, "CONDA_DEFAULT_ENV": name})
@@ -144,7 +146,11 @@ def test_a_program_on_the_path_is_asked(world: World) -> None:
     ("python", "torch", "fault"),
     [
         ("3.11.4", None, "it has no torch: `{python} -m pip install torch`"),
-        ("3.11.4", "2.0.1", "its torch is 2.0.1, and 2.1 or newer is needed: `{python} -m pip install --upgrade torch`"),
+        (
+            "3.11.4",
+            "2.0.1",
+            "its torch is 2.0.1, and 2.1 or newer is needed: `{python} -m pip install --upgrade torch`",
+        ),
         ("3.9.18", "2.1.0", "it is Python 3.9.18, and 3.10 or newer is needed"),
     ],
 )
@@ -226,7 +232,7 @@ def test_a_path_a_folder_a_name_a_command_line(world: World, monkeypatch: pytest
     ("python", "message"),
     [
         ("nowhere/python", "--python: there is no program 'nowhere/python'"),
-        ("unclosed 'quote", "--python: \"unclosed 'quote\" is no command line: No closing quotation"),
+        ("unclosed 'quote", '--python: "unclosed \'quote" is no command line: No closing quotation'),
         ("{root}", "--python: there is no Python in the folder {root}"),
         ("", "--python: '' names no program"),
     ],

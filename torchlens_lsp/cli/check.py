@@ -18,7 +18,7 @@ from .exits import FOUND, OK, USAGE, UsageError, exit_code, gravest
 from .findings import first_nan
 from .picture import summary
 from .runs import Interpreters, Subject, name_of, run_example, subject_of
-from .sources import path_of, shown
+from .sources import shown
 from .terminal import Output, Progress
 from .words import amount, outcome
 
@@ -90,9 +90,7 @@ def judge(document: Document) -> Verdict:
     nan = first_nan(document)
     if nan is None:
         return Verdict("ok", summary(document).partition(" · ")[2], OK)
-    path = path_of(nan.uri)
-    where = f"{shown(path)}:{nan.line + 1}" if path and nan.line is not None else "outside of the watched files"
-    return Verdict(NAN, f"{where} · {nan.amount} in {nan.maker}, the first of the run", FOUND)
+    return Verdict(NAN, f"{nan}", FOUND)
 
 
 def _verdict(

@@ -1,4 +1,4 @@
-"""What `check` finds in a trace document: an error, or the first NaN. Pure functions."""
+"""What `check` looks for in a trace document beside errors: the first NaN."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ..document.index import DocumentIndex
 from ..document.model import NONE, Document
 from ..document.values import Tensor
+from .sources import path_of, shown
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,15 @@ class FirstNan:
     """Elements of the tensor; None where its sizes are no numbers."""
 
     @property
-    def amount(self) -> str:
-        """`37 of 512 are NaN`."""
-        return f"{self.count:,} of {self.size:,} are NaN" if self.size is not None else f"{self.count:,} are NaN"
+    def where(self) -> str:
+        """`src/net.py:31`; empty where it came from no line of a watched file."""
+        path = path_of(self.uri)
+        return f"{shown(path)}:{self.line + 1}" if path and self.line is not None else ""
+
+    def __str__(self) -> str:
+        of_size = f" of {self.size:,}" if self.size is not None else ""
+        where = f" ({self.where})" if self.where else ""
+        return f"{self.count:,}{of_size} are NaN in {self.maker}{where}, the first of the run"
 
 
 def first_nan(document: Document) -> FirstNan | None:
@@ -41,7 +48,7 @@ def first_nan(document: Document) -> FirstNan | None:
     op = next((op for op in document.ops if any(value in by_value for value in op.outputs)), None)
     rows = document.evaluations
     row = next((row for row, value in enumerate(rows.value) if value in by_value), None)
-    if op is not None and (row is None or op.at <= row + 1):
+    if op is not None and (row is None or op.at <= row):
         count, size = next(by_value[value] for value in op.outputs if value in by_value)
         uri = document.files[op.file].uri if op.file != NONE else None
         where = index.site(op.site).range if op.site != NONE else op.range

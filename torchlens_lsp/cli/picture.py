@@ -10,6 +10,7 @@ from ..analysis.lines import split_lines
 from ..document.index import DocumentIndex
 from ..document.model import CALL, Document, RunError
 from .exits import UsageError
+from .findings import first_nan
 from .layout import RAN_MARGIN, Row, place
 from .rows import rows_of, underlined
 from .sources import path_of, read_source, shown, shown_briefly
@@ -50,6 +51,9 @@ class _Picture:
         elif document.error is not None:
             yield from self._excerpt(document.error)
         yield from self._stack()
+        nan = first_nan(document)
+        if nan is not None:
+            yield f"note: {nan}"
         for note in document.notes:
             yield f"note: {note}"
         if document.dropped:

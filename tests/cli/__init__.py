@@ -1,0 +1,1 @@
+"""The command line, with a scripted worker and, in a few tests, a real one."""
