@@ -1,4 +1,4 @@
-"""Source text as lines, measured as LSP measures them. Lines end at `\\n`, `\\r\\n` and `\\r` alone."""
+r"""Source text as lines, measured as LSP measures them. Lines end at `\n`, `\r\n` and `\r` alone."""
 
 from __future__ import annotations
 

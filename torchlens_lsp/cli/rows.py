@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..analysis.errors import explain
 from ..analysis.hints import hints_of
 from ..analysis.lines import split_lines, utf16_offset
 from ..analysis.view import View
@@ -18,6 +19,7 @@ INDENT = "  "
 def rows_of(index: DocumentIndex, file: int, text: str) -> list[Row]:
     """The rows of the file with that index in the document; `text` is its source."""
     document = index.document
+    view = View(document, index=index)
     source = document.files[file]
     lines = split_lines(text)
     asleep: set[int] = set()
@@ -27,12 +29,25 @@ def rows_of(index: DocumentIndex, file: int, text: str) -> list[Row]:
     error = document.error
     below: dict[int, tuple[str, ...]] = {}
     if error is not None and error.uri == source.uri and error.range is not None:
-        below[error.range.end_line] = underlined(lines, error.range, [f"{error.type}: {error.message}"])
-    hints = {hint.line: hint.label for hint in hints_of(View(document, index=index), file)}
+        below[error.range.end_line] = underlined(lines, error.range, explained(view))
+    hints = {hint.line: hint.label for hint in hints_of(view, file)}
     return [
         Row(line, hints.get(number, ""), number not in asleep, below.get(number, ()))
         for number, line in enumerate(lines)
     ]
+
+
+def explained(view: View) -> list[str]:
+    """The lines that are said of a run's error: in words, then the exception's own, then what led to it."""
+    words = explain(view)
+    own = view.document.error.uri if view.document.error is not None else None
+    places = [
+        f"{INDENT}{each.text}"
+        if each.uri == own
+        else f"{INDENT}{each.message} ({each.uri.rpartition('/')[2]}:{each.range.start_line + 1})"
+        for each in words.related
+    ]
+    return [words.summary, *([words.detail] if words.detail else []), *places]
 
 
 def underlined(lines: Sequence[str], where: Range, message: Sequence[str]) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from functools import cached_property
 from ...document.index import DocumentIndex
 from ...document.model import NONE, Document, Operand, Range, RunError
 from ...document.values import Container, Other, Tensor, TensorMeta, Value
-from .terms import dtype_name, tensor_text
+from ..wording import dtype_name
+from .terms import tensor_text
 
 _POSITION = re.compile(r"argument (\d+)")
 MAX_NAME = 32
@@ -32,10 +33,12 @@ class Named:
 
     @property
     def shape(self) -> tuple[int | str, ...]:
+        """Its sizes."""
         return self.meta.shape
 
     @property
     def dtype(self) -> str:
+        """Name of its dtype, as torch has it."""
         return self.meta.dtype
 
     def __str__(self) -> str:
@@ -48,6 +51,7 @@ class Named:
 
     @property
     def dtype_text(self) -> str:
+        """Its dtype in short."""
         return dtype_name(self.dtype)
 
 
@@ -143,6 +147,7 @@ class Facts:
         return None
 
     def value(self, value_id: int) -> Value | None:
+        """A recorded value, None for none."""
         return self.document.values[value_id] if value_id >= 0 else None
 
     def last_value(self, site: int, call: int) -> int:

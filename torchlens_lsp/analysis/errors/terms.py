@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from ...document.values import TensorMeta
-
-_FAMILIES = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf"}
-_SIZED = re.compile(r"([a-z]+)(\d+)(.*)")
+from ..wording import dtype_name
 
 _SCALAR_TYPES = {
     "double": "float64",
@@ -32,14 +28,6 @@ _SCALAR_TYPES = {
     "c10::complex<double>": "complex128",
 }
 """torch's own words for dtypes in its messages, in lower case (`c10/core/ScalarType.h` and the C types)."""
-
-
-def dtype_name(dtype: str) -> str:
-    """`f32` for `float32`, `bool` for `bool`; a dtype of no known family as it is."""
-    sized = _SIZED.fullmatch(dtype)
-    if sized is None or sized[1] not in _FAMILIES:
-        return dtype
-    return _FAMILIES[sized[1]] + sized[2] + sized[3]
 
 
 def dtype_of_message(word: str) -> str | None:
