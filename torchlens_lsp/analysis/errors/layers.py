@@ -108,7 +108,9 @@ def _kernel(facts: Facts, match: re.Match[str]) -> Finding | None:
 
 @rules(r"Given input size: \([\dx ]+\)\. Calculated output size: \(([-\dx ]+)\)\. Output size is too small")
 def _nothing_left(facts: Facts, match: re.Match[str]) -> Finding | None:
-    return facts.first and Finding(f"{facts.operation} of {facts.first}: nothing would be left ({match[1]})")
+    if facts.first is None:
+        return None
+    return Finding(f"{facts.operation} of {facts.first}: nothing would be left ({match[1]})")
 
 
 @rules(r"^index out of range in self")
