@@ -105,7 +105,10 @@ class ValueWords:
         self._tensors: dict[int, int] = {}
 
     def texts(self, value_id: int, look: Look) -> tuple[str, ...]:
-        """The value's words, the fullest first."""
+        """The value's words, the fullest first.
+
+        One text for each of STYLES, so that values side by side lose the same things together, then shorter ones.
+        """
         if value_id < 0:
             return ()
         key = self._index.signature(value_id), look
@@ -191,7 +194,7 @@ class ValueWords:
         if isinstance(value, Other) or not self.tensors(value_id):
             return ()
         if isinstance(value, Tensor):
-            return _unique(self._item(value_id, look, style) for style in STYLES)
+            return tuple(self._item(value_id, look, style) for style in STYLES)
         if value.kind == "object":
             return self.texts(self._first_tensor_field(value), look)
         if value.kind == "dict" and value.keys is not None:
@@ -201,11 +204,11 @@ class ValueWords:
     def _sequence_texts(self, value_id: int, value: Container, look: Look) -> tuple[str, ...]:
         items = [item for item in value.items if self.tensors(item)]
         if self._is_summed_up(value, items):
-            return _unique(self._item(value_id, look, style) for style in STYLES)
+            return tuple(self._item(value_id, look, style) for style in STYLES)
         short = [self._summary(value_id, "()")]
         if len(items) <= LISTED:
             short = [self._listed(items[:1], look, style) + f", +{len(items) - 1} more" for style in STYLES] + short
-        return _unique([*(self._listed(items, look, style) for style in STYLES), *short])
+        return (*(self._listed(items, look, style) for style in STYLES), *short)
 
     def _is_summed_up(self, value: Container, items: list[int]) -> bool:
         """Whether a sequence is said as one: equal tensors, nothing but containers, or not all of it known."""
@@ -233,7 +236,7 @@ class ValueWords:
 
         found = [text(count, style) for count in range(len(entries), 0, -1) for style in STYLES]
         total = sum(map(self.tensors, value.items))
-        return _unique([*found, f"{{{_count(total, bool(unread))}}}"])
+        return (*found, f"{{{_count(total, bool(unread))}}}")
 
     def _item(self, value_id: int, look: Look, style: Style) -> str:
         """A value's words where it is one of several: in one piece."""
@@ -295,7 +298,3 @@ def _element(value: Tensor) -> float | None:
     if low is None or low != high or value.meta.dtype.startswith("complex"):
         return None
     return low if is_floating(value.meta.dtype) else int(low)
-
-
-def _unique(texts: Iterator[str] | list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(texts))
