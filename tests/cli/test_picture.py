@@ -78,7 +78,7 @@ def test_other_watched_files_follow_if_they_have_something_to_say(file: Path) ->
     assert out.startswith("  import layers\n\n── layers.py\n")
     assert "silent" not in out
     other.unlink()
-    assert "layers.py" not in printed(document, file, "import layers\n")
+    assert "── layers.py" not in printed(document, file, "import layers\n")
 
 
 def test_an_error_stands_under_its_line_and_again_in_the_last_one(file: Path) -> None:
