@@ -84,8 +84,7 @@ class Expressions:
             return node, None
         rewritten, test = self._truth(node)
         site = self.tables.add_site(kind, "branch", node)
-        is_bool = isinstance(node, ast.BoolOp) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
-        truth = rewritten if is_bool else truth_of(rewritten)
+        truth = rewritten if _is_bool(node) else truth_of(rewritten)
         outcome = hook_call(at_depth(OUTCOME, self.tables.depth), node, number(site, node), truth)
         return outcome, test._replace(site=site)
 
@@ -216,6 +215,8 @@ class Expressions:
             for part in node.values:
                 if isinstance(part, ast.FormattedValue):
                     part.value = self.expression(part.value)
+                    if isinstance(part.format_spec, ast.JoinedStr):
+                        self._f_string(part.format_spec)
         return node
 
     # --- scopes of their own -------------------------------------------------------------------------------------
@@ -321,6 +322,13 @@ class Expressions:
     def _yield_from(self, node: ast.YieldFrom) -> ast.expr:
         node.value = self.expression(node.value)
         return self.tables.record("yield", node)
+
+
+def _is_bool(node: ast.expr) -> bool:
+    """Whether a test is a bool once its operands are: constants among them stay what they are."""
+    if isinstance(node, ast.BoolOp):
+        return not any(isinstance(operand, ast.Constant) for operand in node.values)
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
 
 
 def is_constant(node: ast.expr) -> bool:

@@ -9,8 +9,8 @@ from ...document.model import NONE, Function, Range, Target
 from ..hooks import CASE, ENTER, EXIT, ITERATION, LOOP, UNWIND
 from .chains import chain_sites, links_of
 from .expressions import Expressions
-from .names import parameters
-from .tables import hook_call, number, statement
+from .names import QuietNames, parameters
+from .tables import Tables, hook_call, number, statement
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _TryStar: type[ast.AST] = getattr(ast, "TryStar", ast.Try)
@@ -22,8 +22,10 @@ MAX_DEPTH = 150
 class Statements(Expressions):
     """Rewrites blocks of statements into `tables`."""
 
-    plain_lines: frozenset[int] = frozenset()
-    """Lines of statements that must stay as they are."""
+    def __init__(self, tables: Tables, quiet: QuietNames, plain: frozenset[int]) -> None:
+        """`plain`: lines of statements that must stay as they are."""
+        super().__init__(tables, quiet)
+        self._plain = plain
 
     def block(self, body: list[ast.stmt], parent: int, arm: str) -> list[ast.stmt]:
         """What stands in place of a block."""
@@ -36,22 +38,22 @@ class Statements(Expressions):
         return result
 
     def _statement(self, node: ast.stmt, index: int, parent: int, arm: str) -> list[ast.stmt]:
-        reason = self._reason_for_plain(node)
-        rewrite = None if reason else _BY_TYPE.get(type(node))
-        if reason:
-            self.tables.unwatched.append(f"line {node.lineno}: {reason}")
-        if rewrite is None:
+        rewrite = _BY_TYPE.get(type(node))
+        if rewrite is None or self._must_stay(node):
             kind = _PLAIN_KINDS.get(type(node), "other")
             self.tables.set_statement(index, kind, node, self._end(node), parent=parent, arm=arm)
             return [node]
         return rewrite(self, node, index, parent, arm)
 
-    def _reason_for_plain(self, node: ast.stmt) -> str:
-        if node.lineno in self.plain_lines:
-            return "runs unrecorded, because the compiler refused its recorded form"
-        if depth_of_own_expressions(node) > MAX_DEPTH:
-            return "runs unrecorded, because its expressions nest too deep"
-        return ""
+    def _must_stay(self, node: ast.stmt) -> bool:
+        if node.lineno in self._plain:
+            reason = "the compiler refused its recorded form"
+        elif depth_of_own_expressions(node) > MAX_DEPTH:
+            reason = "its expressions nest too deep"
+        else:
+            return False
+        self.tables.unwatched.append(f"line {node.lineno}: runs unrecorded, because {reason}")
+        return True
 
     # --- simple statements ---------------------------------------------------------------------------------------
 
@@ -70,11 +72,12 @@ class Statements(Expressions):
     def _annassign(self, node: ast.AnnAssign, index: int, parent: int, arm: str) -> list[ast.stmt]:
         links, value = links_of(node.value), node.value
         targets: list[Target] = []
+        after: list[ast.stmt] = []
         if value is not None:
             node.value = self.expression(value)
-            targets = self._bound(node.target, self.tables.site_of(value), [])
+            targets = self._bound(node.target, self.tables.site_of(value), after)
         self._set_simple(index, "annassign", node, parent, arm, targets, value, links)
-        return [node]
+        return [node, *after]
 
     def _augassign(self, node: ast.AugAssign, index: int, parent: int, arm: str) -> list[ast.stmt]:
         value = node.value
@@ -102,6 +105,17 @@ class Statements(Expressions):
     def _assert(self, node: ast.Assert, index: int, parent: int, arm: str) -> list[ast.stmt]:
         node.test, test = self.test(node.test, "assert")
         self.tables.set_statement(index, "assert", node, self._end(node), parent=parent, arm=arm, test=test)
+        return [node]
+
+    def _raise(self, node: ast.Raise, index: int, parent: int, arm: str) -> list[ast.stmt]:
+        node.exc, node.cause = self.optional(node.exc), self.optional(node.cause)
+        self.tables.set_statement(index, "raise", node, self._end(node), parent=parent, arm=arm)
+        return [node]
+
+    def _delete(self, node: ast.Delete, index: int, parent: int, arm: str) -> list[ast.stmt]:
+        for target in node.targets:
+            self._parts(target)
+        self.tables.set_statement(index, "other", node, self._end(node), parent=parent, arm=arm)
         return [node]
 
     def _set_simple(
@@ -143,14 +157,21 @@ class Statements(Expressions):
                 after.append(self.tables.record_name(target))
                 return [Target(name, self.tables.site_of(target), end)]
             return [Target(name, self._alias(target, value_site), end)]
-        if isinstance(target, ast.Attribute):
-            site = self._alias(target, value_site) if value_site != NONE else NONE
+        is_attribute = isinstance(target, ast.Attribute)
+        site = self._alias(target, value_site) if is_attribute and value_site != NONE else NONE
+        self._parts(target)
+        return [Target(name, site, end)]
+
+    def _parts(self, target: ast.expr) -> None:
+        """Rewrite what an attribute, an item or a slice that is set or deleted is taken from."""
+        if isinstance(target, (ast.Tuple, ast.List)):
+            for item in target.elts:
+                self._parts(item)
+        elif isinstance(target, ast.Attribute):
             target.value = self.expression(target.value)
-            return [Target(name, site, end)]
-        if isinstance(target, ast.Subscript):
+        elif isinstance(target, ast.Subscript):
             target.value = self.expression(target.value)
             target.slice = self.index(target.slice)
-        return [Target(name, NONE, end)]
 
     def _alias(self, target: ast.expr, value_site: int) -> int:
         site = self.tables.add_site("target", "evaluation", target)
@@ -237,11 +258,8 @@ class Statements(Expressions):
         irrefutable = False
         for position, case in enumerate(node.cases):
             taken = self._hook(CASE, case.pattern, sites[0], position, len(sites))
-            names = [
-                self.tables.record_name(ast.copy_location(ast.Name(part.name, ast.Store()), part))
-                for part in ast.walk(case.pattern)
-                if isinstance(part, ast.MatchAs) and part.name and part.pattern is None and self._is_bare(part)
-            ]
+            captured = [self._captured(part) for part in ast.walk(case.pattern)]
+            names = [self.tables.record_name(name) for name in captured if name is not None]
             if case.guard is not None:
                 case.guard, _ = self.test(case.guard, "if")
             elif is_irrefutable(case.pattern):
@@ -254,9 +272,14 @@ class Statements(Expressions):
             node.cases.append(ast.match_case(nothing, None, [taken]))
         return [node]
 
-    def _is_bare(self, part: ast.MatchAs) -> bool:
-        """Whether the pattern's place is just that of its name."""
-        return self.tables.source.segment(part) == part.name
+    def _captured(self, part: ast.AST) -> ast.Name | None:
+        """The name that a pattern binds, if the pattern ends with it as it is written."""
+        if not isinstance(part, (ast.MatchAs, ast.MatchStar)) or part.name is None:
+            return None
+        name = ast.copy_location(ast.Name(part.name, ast.Store()), part)
+        name.lineno = part.end_lineno
+        name.col_offset = part.end_col_offset - len(part.name.encode())
+        return name if self.tables.source.segment(name) == part.name else None
 
     # --- definitions ---------------------------------------------------------------------------------------------
 
@@ -305,8 +328,11 @@ class Statements(Expressions):
         """Only the functions of a class are recorded: its namespace may be of a kind that minds what is looked up."""
         for node in body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                receiver = self._receiver(node)
-                self.function_body(node, self.tables.add_statement(), parent, "body", receiver)
+                index = self.tables.add_statement()
+                if self._must_stay(node):
+                    self.tables.set_statement(index, "def", node, self._header_end(node), parent=parent, arm="body")
+                else:
+                    self.function_body(node, index, parent, "body", self._receiver(node))
             elif isinstance(node, ast.ClassDef):
                 self._class(node, self.tables.add_statement(), parent, "body")
             else:
@@ -394,6 +420,8 @@ _BY_TYPE: dict[type[ast.stmt], Callable[..., list[ast.stmt]]] = {
     ast.Return: Statements._return,
     ast.Expr: Statements._expr,
     ast.Assert: Statements._assert,
+    ast.Raise: Statements._raise,
+    ast.Delete: Statements._delete,
     ast.If: Statements._if,
     ast.While: Statements._while,
     ast.For: Statements._for,
@@ -408,4 +436,12 @@ _BY_TYPE: dict[type[ast.stmt], Callable[..., list[ast.stmt]]] = {
     ast.ClassDef: Statements._class,
 }
 
-_PLAIN_KINDS: dict[type[ast.stmt], str] = {ast.Raise: "raise", ast.Import: "import", ast.ImportFrom: "import"}
+_PLAIN_KINDS: dict[type[ast.stmt], str] = {
+    ast.Raise: "raise",
+    ast.Import: "import",
+    ast.ImportFrom: "import",
+    ast.FunctionDef: "def",
+    ast.AsyncFunctionDef: "def",
+    ast.ClassDef: "class",
+}
+"""Kinds of statements that stay as they are."""
