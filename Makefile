@@ -21,7 +21,7 @@ $(READY): pyproject.toml
 	@touch $@
 
 demo: $(READY) ## Run a shipped model and print what happened onto its source
-	@$(VENV)/bin/torchlens-lsp trace examples/mixture_of_experts.py
+	@$(VENV)/bin/torchlens-lsp trace examples/mixture_of_experts.py --example default
 
 test: $(READY) ## Run every test
 	$(PY) -m pytest -n $(JOBS)

@@ -15,7 +15,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,7 +28,12 @@ INTRODUCTION = """\
 # Gallery
 
 What `torchlens-lsp trace` prints, unedited but for parts of the files that are left out (`⋮`). Made by
-`make gallery`. What stands right of `┊` was written there by the run.
+`make gallery`. What stands right of `┊` was written there by the run; `░` marks what did not run.
+
+`[5, 32] +3` is the shape in the call that is shown, and says that there were three further ones; `True 3 of 8` counts a
+test over all calls. The dtype stands where it is not that of the call's first floating input.
+
+The code of the published models is their authors' (Apache License 2.0, all three).
 """
 
 
@@ -236,8 +241,18 @@ def chapter(picture: Picture, file: Path, python: str | None = None) -> str:
 
 def site_packages(python: str) -> Path:
     """Where the interpreter's packages lie."""
-    ask = "import sysconfig; print(sysconfig.get_path('purelib'))"
-    return Path(subprocess.run([python, "-c", ask], capture_output=True, text=True, check=True).stdout.strip())
+    return Path(_ask(python, "import sysconfig; print(sysconfig.get_path('purelib'))"))
+
+
+def with_version(picture: Picture, python: str) -> Picture:
+    """The picture of an installed package's file, its text saying which version that is."""
+    package = picture.file.partition("/")[0]
+    version = _ask(python, f"from importlib.metadata import version; print(version({package!r}))")
+    return replace(picture, text=f"{picture.text} Version {version}.")
+
+
+def _ask(python: str, code: str) -> str:
+    return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def page(corpus: str | None, before: str) -> str:
@@ -245,7 +260,7 @@ def page(corpus: str | None, before: str) -> str:
     chapters = [chapter(picture, ROOT / picture.file) for picture in EXAMPLES]
     if corpus:
         packages = site_packages(corpus)
-        chapters += [chapter(picture, packages / picture.file, corpus) for picture in CORPUS]
+        chapters += [chapter(with_version(picture, corpus), packages / picture.file, corpus) for picture in CORPUS]
     else:
         chapters += kept_chapters(before)
     return "\n".join([INTRODUCTION, *chapters])
