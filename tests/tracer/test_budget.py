@@ -21,7 +21,7 @@ class Clock:
         return self.now
 
 
-def read(budget: Budget, clock: Clock, seconds: float, elements: int = 1) -> bool:
+def read(budget: Budget, clock: Clock, seconds: float, elements: int = 2) -> bool:
     """Whether a read was allowed, which then took so many seconds."""
     started = budget.start(elements)
     if started == REFUSED:
@@ -59,6 +59,14 @@ def test_a_large_tensor_waits_until_there_is_time_for_all_of_it() -> None:
     assert not read(budget, clock, 1.0, elements)
     clock.now += 10 * (1 + READ_SECONDS)
     assert read(budget, clock, 1.0, elements)
+
+
+def test_a_single_number_is_always_read() -> None:
+    clock = Clock()
+    budget = Budget(0.0, clock)
+    assert read(budget, clock, 2 * ALLOWANCE)
+    assert not read(budget, clock, 0.0)
+    assert read(budget, clock, 0.0, elements=1)
 
 
 def test_a_new_phase_starts_anew() -> None:

@@ -17,7 +17,11 @@ REFUSED = -1.0
 
 
 class Budget:
-    """Allows reads as long as they take at most an allowance and `share` of the time since the budget began."""
+    """Allows reads as long as they take at most an allowance and `share` of the time since the budget began.
+
+    A single number is always read: it may be what decides a branch, and what is told of that may not hang on how busy
+    the machine was.
+    """
 
     def __init__(
         self, share: float | None = None, clock: Callable[[], float] = perf_counter, allowance: float = ALLOWANCE
@@ -41,7 +45,7 @@ class Budget:
         """The time now if a tensor of so many elements may be read, REFUSED if there is no time for it."""
         now = self.clock()
         expected = READ_SECONDS + elements * ELEMENT_SECONDS
-        if self.spent + expected <= self._allowance + self._share * (now - self._began):
+        if elements == 1 or self.spent + expected <= self._allowance + self._share * (now - self._began):
             return now
         self.refused += 1
         return REFUSED
