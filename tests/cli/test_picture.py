@@ -104,11 +104,11 @@ def test_the_stack_names_who_called_and_leaves_out_how_modules_are_called(file: 
         Frame(library, on_line(133, 0, 1), "Linear.forward"),
     ]
     assert (
-        "called from, outermost first:\n  scale.py:6 in <module>\n  torch/nn/modules/linear.py:134 in Linear.forward\n"
+        "stack, outermost first:\n  scale.py:6 in <module>\n  torch/nn/modules/linear.py:134 in Linear.forward\n"
         in printed(document, file, SOURCE)
     )
     document.error.stack = document.error.stack[:3]
-    assert "called from" not in printed(document, file, SOURCE)
+    assert "stack" not in printed(document, file, SOURCE)
 
 
 def test_a_deep_stack_shows_its_ends(file: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_run_that_did_not_come_to_its_call_shows_the_lines_around_its_error(fi
 def test_an_error_without_a_place_is_its_message(file: Path, place: tuple[str | None, Range | None]) -> None:
     uri = file.as_uri() if place[0] == "here" else place[0]
     document = Document(Example(), "error", error=RunError("build", "ValueError", "no", uri, place[1]))
-    assert printed(document, file, SOURCE).split("\n")[0] == "no"
+    assert printed(document, file, SOURCE).split("\n")[0] == "ValueError: no"
 
 
 def test_notes_and_what_was_left_out(file: Path) -> None:

@@ -13,6 +13,9 @@ from rich.text import Text
 from .layout import CUT, GAP, Placed
 
 HINT, EDGE, DIM, ERROR, HEADER = "cyan", "bright_black", "dim", "bold red", "bold"
+COMMENT = Style(color="green")
+HEADLINES = 2
+"""Lines under an error that stand out: the marks, and what happened in one line."""
 UNLIMITED = 1_000_000
 """Columns of a console that wraps nothing: lines are cut already, or are not to be."""
 
@@ -36,7 +39,7 @@ def _lines(row: Placed, code: Text) -> list[Text]:
         code = Text(code.plain, DIM)
     if row.hint:
         code = Text.assemble(code, (" " * row.padding + GAP, EDGE), (row.hint, HINT))
-    return [code, *(Text(line, ERROR) for line in row.below)]
+    return [code, *(Text(line, ERROR if number < HEADLINES else "red") for number, line in enumerate(row.below))]
 
 
 def _highlighted(codes: Sequence[str]) -> list[Text]:
@@ -47,10 +50,11 @@ def _highlighted(codes: Sequence[str]) -> list[Text]:
 
 
 def _theme() -> SyntaxTheme:
+    """The terminal's own colours: no dimming, which tells what did not run, and no underlining."""
+    styles = {token: Style(color=style.color, bold=style.bold) for token, style in ANSI_DARK.items()}
     # What the highlighter does not know is newer syntax than its own, and no error.
-    return ANSISyntaxTheme(
-        {token: Style.null() if str(token) == "Token.Error" else style for token, style in ANSI_DARK.items()}
-    )
+    changed = {"Token.Error": Style.null(), "Token.Comment": COMMENT, "Token.Comment.Preproc": COMMENT}
+    return ANSISyntaxTheme({token: changed.get(str(token), style) for token, style in styles.items()})
 
 
 def _rendered(text: Text) -> str:

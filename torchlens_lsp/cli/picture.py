@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..analysis.lines import split_lines
+from ..analysis.view import View
 from ..document.index import DocumentIndex
 from ..document.model import CALL, Document, RunError
 from .exits import UsageError
 from .findings import first_nan
 from .layout import RAN_MARGIN, Row, place
-from .rows import rows_of, underlined
+from .rows import explained, rows_of, underlined
 from .sources import path_of, read_source, shown, shown_briefly
 from .terminal import Output
 from .words import amount, milliseconds, outcome
@@ -111,7 +112,7 @@ class _Picture:
     def _excerpt(self, error: RunError) -> Iterator[str]:
         """The lines around an error, or its message alone where it has no place."""
         path = path_of(error.uri) if error.uri is not None else None
-        message = split_lines(error.message)
+        message = explained(View(self._document, index=self._index))
         if path is None or error.range is None:
             yield "\n".join(message)
             return
@@ -143,7 +144,7 @@ class _Picture:
         if hidden > 0:
             half = MAX_STACK // 2
             frames = [*frames[:half], f"  … {hidden} more", *frames[-half:]]
-        yield "\n".join(["called from, outermost first:", *frames])
+        yield "\n".join(["stack, outermost first:", *frames])
 
     def _styled(self, text: str, style: str) -> str:
         if not self._output.color:
