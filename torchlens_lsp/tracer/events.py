@@ -127,11 +127,14 @@ class Events:
 
         def value_at(depth: int) -> Callable[[int, Any], Any]:
             def value(site: int, value: Any) -> Any:
-                call = calls.get(identity(_getframe(depth)))
-                if call is None:
-                    call = elsewhere(identity(_getframe(depth)))
+                try:
+                    call = calls.get(identity(_getframe(depth)))
                     if call is None:
-                        return value
+                        call = elsewhere(identity(_getframe(depth)))
+                        if call is None:
+                            return value
+                except RecursionError:
+                    return value  # the user's own next call meets the limit
                 counts[site] = count = counts[site] + 1
                 if count > ALWAYS_KEPT and length(rows) >= budget:
                     return value
@@ -163,12 +166,15 @@ class Events:
 
         def outcome_at(depth: int) -> Callable[[int, bool], bool]:
             def outcome(site: int, truth: bool) -> bool:
-                call = calls.get(identity(_getframe(depth)))
-                if call is None:
-                    call = elsewhere(identity(_getframe(depth)))
+                try:
+                    call = calls.get(identity(_getframe(depth)))
                     if call is None:
-                        return truth
-                add_outcome(site, truth, call)
+                        call = elsewhere(identity(_getframe(depth)))
+                        if call is None:
+                            return truth
+                    add_outcome(site, truth, call)
+                except RecursionError:
+                    pass
                 return truth
 
             return outcome
@@ -184,11 +190,11 @@ class Events:
                 add_outcome(first + position, position == taken, call)
 
         def enter(function: int) -> None:
-            frame = _getframe(1)
-            if get_ident() != owner:
-                calls.pop(identity(frame), None)
-                return
             try:
+                frame = _getframe(1)
+                if get_ident() != owner:
+                    calls.pop(identity(frame), None)
+                    return
                 begin(function, frame)
             except Exception:  # at the recursion limit, that of ours comes before the user's own
                 fault()

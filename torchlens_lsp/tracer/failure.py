@@ -39,7 +39,16 @@ class Standing:
 
 def of_exception(exception: BaseException, positions: Positions) -> list[Standing]:
     """The stack of a raised exception, outermost first, our own frames left out."""
-    return list(_without_ours(_unwind(exception.__traceback__), positions))
+    stack = list(_without_ours(_unwind(exception.__traceback__), positions))
+    # At the recursion limit the last call may get as far as the recorder's own entry, which stands at the `def`.
+    while len(stack) > 1 and isinstance(exception, RecursionError) and _is_at_definition(stack[-1], positions):
+        stack.pop()
+    return stack
+
+
+def _is_at_definition(standing: Standing, positions: Positions) -> bool:
+    place = standing.place
+    return place is not None and any(f.range == place.range for f in positions.files[place.file].file.functions)
 
 
 def of_frame(frame: FrameType | None, positions: Positions) -> list[Standing]:

@@ -192,9 +192,17 @@ class Recorder:
             self.fault()
 
     def fault(self) -> None:
-        """Keep the traceback of the exception of ours that is being handled."""
-        if len(self.faults) < MAX_FAULTS:
+        """Keep the traceback of the exception of ours that is being handled.
+
+        At the edge of the user's recursion there is no room for ours either: that is no fault, and the user's own next
+        call says so.
+        """
+        if isinstance(sys.exc_info()[1], RecursionError) or len(self.faults) >= MAX_FAULTS:
+            return
+        try:
             self.faults.append(traceback.format_exc())
+        except Exception:
+            self.faults.append("a fault that could not be written down")
 
     # --- how it ended --------------------------------------------------------------------------------------------
 

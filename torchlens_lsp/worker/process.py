@@ -5,6 +5,7 @@ Nothing of a run's order is decided here.
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import os
 import signal
@@ -32,10 +33,14 @@ def put_in_front(folders: Sequence[str]) -> None:
     sys.path[:0] = [first, *(folder for folder in others if folder not in sys.path)]
 
 
+_BUILTINS = dict(vars(builtins))
+
+
 def restore_modules(modules: Mapping[str, ModuleType]) -> None:
-    """Put loaded modules back that user code has dropped: what is imported late by the library needs them."""
+    """Put back what user code has dropped or replaced and the answer needs: loaded modules, and the builtins."""
     for name, module in modules.items():
         sys.modules.setdefault(name, module)
+    vars(builtins).update(_BUILTINS)
 
 
 def end_with_server() -> None:
