@@ -20,13 +20,13 @@ def test_piece(view: View, test: Test | None, kind: str, settings: HintSettings)
     outcomes = view.document.branches.outcome
     trues = sum(outcomes[row] for row in rows)
     text = "False" if trues == 0 else "True" if trues == len(rows) else f"True {trues} of {len(rows)}"
-    if view.focus:
+    if view.focus.calls:
         everywhere = view.all_branch_rows(test.site)
         total = sum(outcomes[row] for row in everywhere)
         if 0 < total < len(everywhere) and len(rows) < len(everywhere):
             text += f" (True {total} of {len(everywhere)})"
     telling = [row for row in rows if outcomes[row]] if 0 < trues < len(rows) else rows
-    shown = view.shown_row(telling, view.document.branches.call)
+    shown = view.shown_row(telling, view.document.branches)
     why = _why(view, test, bool(outcomes[shown]), shown) if settings.values else ""
     if kind == "assert" and trues == len(rows) and " = " not in why:
         return None
@@ -40,7 +40,7 @@ def _why(view: View, test: Test, outcome: bool, row: int) -> str:
     value = _value(view, decided, outcome, row)
     if value:
         return f", {value}"
-    if decided is not test and test.op in ("and", "or", "not") and _is_short(decided.expr) and decided.site != NONE:
+    if decided is not test and _is_short(decided.expr):
         return f" ({decided.expr})"
     return ""
 
@@ -48,7 +48,8 @@ def _why(view: View, test: Test, outcome: bool, row: int) -> str:
 def _deciding(view: View, test: Test, outcome: bool, row: int) -> tuple[Test, bool]:
     """The operand that settled a boolean operation with its own outcome, or the test itself where all had to agree."""
     if test.op == "not" and isinstance(test.operands[0], Test):
-        return _deciding(view, test.operands[0], not outcome, row)
+        found = _deciding(view, test.operands[0], not outcome, row)
+        return (test, outcome) if found[0] is test.operands[0] else found
     settles = {"and": False, "or": True}.get(test.op)
     if settles is None or outcome != settles:
         return test, outcome
@@ -77,7 +78,9 @@ def _value(view: View, test: Test, outcome: bool, row: int) -> str:
     """`x.mean() = 0.21`: the value that decided, unless the outcome says it already."""
     if test.op == "truth":
         # True of a bool is all there is to it, and what is false is zero, empty or None.
-        return _said(view, test.value, test.expr, row) if outcome and test.value != NONE else ""
+        return _said(view, test.value, row) if outcome and test.value != NONE else ""
+    if test.op == "not" and isinstance(test.operands[0], Test):
+        return _value(view, test.operands[0], not outcome, row)
     if test.op in ("and", "or", "not", "is", "is not"):
         return ""
     if (test.op == "==" and outcome) or (test.op == "!=" and not outcome):
@@ -86,14 +89,15 @@ def _value(view: View, test: Test, outcome: bool, row: int) -> str:
     against = _constant(constants[0]) if len(constants) == 1 else None
     for operand in test.operands:
         if isinstance(operand, int):
-            said = _said(view, operand, view.index.site(operand).expr, row, against)
+            said = _said(view, operand, row, against)
             if said:
                 return said
     return ""
 
 
-def _said(view: View, site: int, expr: str, row: int, against: float | None = None) -> str:
-    branches = view.document.branches
+def _said(view: View, site: int, row: int, against: float | None = None) -> str:
+    branches, known = view.document.branches, view.index.site(site)
+    expr = known.expr.partition(":=")[0].strip() if known.kind == "walrus" else known.expr
     value = view.value_before(site, branches.call[row], branches.at[row])
     if value == NONE or view.words.is_bool(value) or not _is_short(expr):
         return ""
