@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from torchlens_lsp.cli import runs
 from torchlens_lsp.document import expand, request
 from torchlens_lsp.document.model import Document
 from torchlens_lsp.document.request import RunRequest
+from torchlens_lsp.server.interpreter import Candidate, Choice
+from torchlens_lsp.server.interpreter_probe import Known
 
 from .conftest import Cli, ended, ok
 
@@ -255,6 +258,34 @@ def test_a_source_that_cannot_be_decoded(cli: Cli) -> None:
     outcome = cli("trace", "net.py")
     assert outcome.code == 2
     assert "net.py cannot be read as Python source" in outcome.err
+
+
+def test_an_environment_that_is_passed_over_is_told_with_what_mends_it(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.write("net.py", NET)
+    python = cli.folder / ".venv" / "bin" / "python"
+    taken = cli.folder / "active" / "bin" / "python"
+    candidates = (
+        Candidate("VIRTUAL_ENV", fault="it is not set"),
+        Candidate(".venv", (str(python),), Known(), fault="it has no torch", is_environment=True),
+        Candidate("own", (sys.executable,), Known(), fault="it has no torch"),
+        Candidate("python3", (str(taken),), Known(), is_taken=True),
+    )
+    monkeypatch.setattr(runs, "choose", lambda *_, **__: Choice(candidates))
+    outcome = cli("trace", "net.py")
+    assert outcome.code == 0
+    assert outcome.err == f"torchlens-lsp: running {taken} (python3) instead of {python} (.venv): it has no torch\n"
+    assert set(cli.interpreters) == {(str(taken),)}
+
+
+def test_where_no_interpreter_will_do_all_are_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli.write("net.py", NET)
+    candidates = (Candidate("own", ("/usr/bin/python3",), Known(), fault="it has no torch"),)
+    monkeypatch.setattr(runs, "choose", lambda *_, **__: Choice(candidates))
+    outcome = cli("trace", "net.py")
+    assert (outcome.code, cli.requests) == (2, [])
+    assert outcome.err.split("\n")[1] == "  /usr/bin/python3 (own): it has no torch"
 
 
 # --- exit codes ------------------------------------------------------------------------------------------------------

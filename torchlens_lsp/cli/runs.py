@@ -105,6 +105,8 @@ def _passed_over(choice: Choice) -> Iterator[str]:
     if taken is None:
         return
     for candidate in choice.passed_over:
+        if not candidate.is_environment:
+            continue
         yield (
             f"running {written(taken.command)} ({taken.source}) instead of {written(candidate.command)} "
             f"({candidate.source}): {candidate.fault}"

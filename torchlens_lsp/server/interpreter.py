@@ -46,6 +46,8 @@ class Candidate:
     is_taken: bool = False
     fault: str | None = None
     """Why it was passed over."""
+    is_environment: bool = False
+    """Whether somebody made it for such a purpose, and will want to know that it was passed over."""
 
     @property
     def verdict(self) -> str:
@@ -175,7 +177,9 @@ def _by_variable(name: str, environment: Mapping[str, str]) -> Candidate:
 
 def _in_environment(source: str, folder: Path) -> Candidate:
     path = python_in(folder.absolute())
-    return Candidate(source, fault=f"{folder} has no Python") if path is None else Candidate(source, (str(path),))
+    if path is None:
+        return Candidate(source, fault=f"{folder} has no Python")
+    return Candidate(source, (str(path),), is_environment=True)
 
 
 def repository_of(root: Path) -> Path:
