@@ -216,18 +216,27 @@ class Events:
             calls[key] = call
 
         def leave() -> None:
-            calls.pop(identity(_getframe(1)), None)
+            try:
+                calls.pop(identity(_getframe(1)), None)
+            except RecursionError:
+                pass  # `begin` finds what is left open
 
         def leave_lambda(*evaluated: Any) -> Any:
-            calls.pop(identity(_getframe(1)), None)
+            try:
+                calls.pop(identity(_getframe(1)), None)
+            except RecursionError:
+                pass
             return evaluated[-1]
 
         def unwind() -> tuple[()]:
-            frame = identity(_getframe(1))
-            call = calls.get(frame)
-            if call is not None and _exception()[0] is not GeneratorExit:
-                raised.add(call)
-                unwound[frame] = call
+            try:
+                frame = identity(_getframe(1))
+                call = calls.get(frame)
+                if call is not None and _exception()[0] is not GeneratorExit:
+                    raised.add(call)
+                    unwound[frame] = call
+            except RecursionError:
+                pass
             return ()
 
         def generator_at(depth: int) -> Callable[[Any], Any]:
