@@ -102,7 +102,7 @@ def test_the_text_says_the_same(cli: Cli) -> None:
         f"file         {cli.folder}/net.py",
         f"root         {cli.folder}  (the file belongs to no project)",
         "settings     the defaults: no pyproject.toml has a [tool.torchlens-lsp]",
-        "  timeout        20.0",
+        "  timeout        20",
         "  threads        half of the cores",
         "examples     none",
         f"interpreter  {cli.folder}/.venv/bin/python",

@@ -180,7 +180,10 @@ def test_a_run_that_hangs_ends_at_its_deadline_and_says_where(project: Path) -> 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_ctrl_c_ends_the_run_with_the_command(project: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "terminated"]
+)
+def test_what_ends_the_command_ends_its_run(project: Path, number: signal.Signals, code: int) -> None:
     marker = project / "began"
     (project / "hangs.py").write_text(
         f"import os, time\n# torchlens: wait()\ndef wait():\n"
@@ -198,9 +201,9 @@ def test_ctrl_c_ends_the_run_with_the_command(project: Path) -> None:
     deadline = time.monotonic() + 60
     while not (marker.exists() and marker.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=30)
-    assert (process.returncode, out) == (130, "")
+    assert (process.returncode, out) == (code, "")
     assert "Traceback" not in err
     with pytest.raises(ProcessLookupError):
         os.kill(int(marker.read_text()), 0)

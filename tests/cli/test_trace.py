@@ -120,6 +120,20 @@ def test_a_call_of_the_command_line_runs_alone(cli: Cli) -> None:
     )
 
 
+def test_a_call_of_the_command_line_that_is_none_is_a_bad_example(cli: Cli) -> None:
+    cli.write("net.py", NET)
+    [document] = json.loads(cli("trace", "net.py", "--format", "json", "--call", "Net(").out)
+    assert (document["status"], document["error"]["type"], document["error"]["uri"]) == (
+        "bad-example",
+        "SyntaxError",
+        None,
+    )
+    outcome = cli("trace", "net.py", "--call", "Net")
+    assert outcome.code == 2
+    assert outcome.out.startswith("the example calls nothing: it has to be a call, such as")
+    assert cli.requests == []
+
+
 def test_a_main_block_runs_only_where_there_is_nothing_else(cli: Cli) -> None:
     block = "if __name__ == '__main__':\n    main()\n"
     cli.write("net.py", "def main(): ...\n" + block)
@@ -196,8 +210,6 @@ def test_an_unknown_name_lists_the_known_ones(cli: Cli) -> None:
     [
         (["gone.py"], "there is no file gone.py"),
         (["."], ". is a folder: name a Python file"),
-        (["net.py", "--call", "Net("], "--call: `(` is never closed"),
-        (["net.py", "--call", "Net"], "--call: the example calls nothing"),
         (
             ["net.py", "--watch", "gone"],
             "--watch: there is no file or folder gone, and `package:NAME` is how a package",
@@ -340,14 +352,18 @@ def test_a_fault_of_ours_asks_to_be_reported(cli: Cli) -> None:
     cli.script = faulty
     outcome = cli("trace", "net.py")
     assert outcome.code == 70
-    assert outcome.err.startswith(
-        "torchlens-lsp has failed. This is a fault of torchlens-lsp, not of your code: please report"
-    )
+    assert outcome.err.startswith("torchlens-lsp: this is a fault of torchlens-lsp, not of your code: please report it")
     assert "RuntimeError: a bug" in outcome.err
     assert "torchlens-lsp 0." in outcome.err
 
 
 # --- what is printed -------------------------------------------------------------------------------------------------
+
+
+def test_a_fault_of_ours_in_the_worker_asks_for_it_as_well(cli: Cli) -> None:
+    cli.write("net.py", "# torchlens: f()\n")
+    cli.script = ended("crashed", request.INTERNAL)
+    assert "please report it" in cli("trace", "net.py").err
 
 
 def test_json_is_the_list_of_documents(cli: Cli) -> None:

@@ -66,8 +66,8 @@ class BrokenExample:
     kind: str
     message: str
     """What is wrong and what to do about it."""
-    range: Range
-    """The part that is wrong."""
+    range: Range | None
+    """The part that is wrong; None where it stands in no file."""
 
 
 FoundExample = ExampleSpec | BrokenExample

@@ -9,16 +9,21 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from .arguments import parse
-from .exits import FAULT, INTERRUPTED, UsageError
+from .exits import FAULT, INTERRUPTED, TERMINATED, UsageError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that `argv` (by default the process's own arguments) asks for, and return its exit code."""
     _prepare_streams()
+    # The default would leave the worker's processes behind.
+    with contextlib.suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGTERM, _terminate)
     options = parse(argv)
     code = FAULT
     try:
@@ -37,6 +42,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         report(sys.stderr)
     return code
+
+
+def _terminate(number: int, frame: object) -> NoReturn:
+    """End as an exception does, so that whatever runs is ended first."""
+    raise SystemExit(TERMINATED)
 
 
 def _prepare_streams() -> None:

@@ -147,7 +147,8 @@ def _lines(report: Report) -> Iterator[str]:
 def _configuration_lines(configuration: Report) -> Iterator[str]:
     yield f"settings     {configuration['path'] or 'the defaults: no pyproject.toml has a [tool.torchlens-lsp]'}"
     for name, setting in configuration["settings"].items():
-        value = setting.get("meaning", json.dumps(setting["value"]))
+        value = setting["value"]
+        value = setting.get("meaning", f"{value:g}" if isinstance(value, float) else json.dumps(value))
         source = "" if setting["source"] == "default" else "  (set)"
         yield f"  {name:14} {value}{source}"
     yield from (f"  fault: {problem}" for problem in configuration["problems"])

@@ -20,6 +20,9 @@ FAULT = 70
 """A fault of ours."""
 INTERRUPTED = 130
 """Ctrl-C."""
+TERMINATED = 143
+
+PLEASE_REPORT = "this is a fault of torchlens-lsp, not of your code: please report it, with all that is printed here"
 
 _BY_STATUS = {
     "ok": OK,

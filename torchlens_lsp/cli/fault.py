@@ -7,12 +7,13 @@ import traceback
 from typing import TextIO
 
 from .. import __version__
+from .exits import PLEASE_REPORT
 
 
 def report(stream: TextIO) -> None:
     """Write what whoever mends it needs, of the exception that is being handled."""
     stream.write(
-        f"torchlens-lsp has failed. This is a fault of torchlens-lsp, not of your code: please report it, with the "
-        f"following.\n\ntorchlens-lsp {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
+        f"torchlens-lsp: {PLEASE_REPORT}\n\n"
+        f"torchlens-lsp {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
         f"{traceback.format_exc()}"
     )

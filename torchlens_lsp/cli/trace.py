@@ -8,12 +8,12 @@ import shlex
 import sys
 from collections.abc import Sequence
 
-from ..analysis.examples import FoundExample, fault_of_call
+from ..analysis.examples import BrokenExample, FoundExample, fault_of_call
 from ..analysis.suggestion import suggest_examples
 from ..document.model import Document, RunError
 from ..document.request import ExampleSpec
 from ..server.recipes import MAIN_BLOCK
-from .exits import USAGE, UsageError, exit_code, gravest
+from .exits import FAULT, PLEASE_REPORT, USAGE, UsageError, exit_code, gravest
 from .runs import (
     CALL_NAME,
     COMMAND_LINE,
@@ -58,6 +58,8 @@ def run(options: argparse.Namespace) -> int:
 
         output.write(dumps(documents))
     codes = [exit_code(document) for document in documents]
+    if FAULT in codes:
+        print(f"torchlens-lsp: {PLEASE_REPORT}", file=sys.stderr)
     if any(document.status == "no-example" for document in documents):
         print(f"torchlens-lsp: {_how_to_write_one(subject, has_main_block=True)}", file=sys.stderr)
     return gravest(codes)
@@ -66,10 +68,9 @@ def run(options: argparse.Namespace) -> int:
 def _chosen(subject: Subject, options: argparse.Namespace) -> list[FoundExample]:
     """The examples that are asked for."""
     if options.call is not None:
-        fault = fault_of_call(options.call)
-        if fault is not None:
-            raise UsageError(f"--call: {fault[1]}")
-        return [ExampleSpec(name=CALL_NAME, call=options.call.strip(), origin=COMMAND_LINE)]
+        spec = ExampleSpec(name=CALL_NAME, call=options.call.strip(), origin=COMMAND_LINE)
+        fault = fault_of_call(spec.call)
+        return [spec if fault is None else BrokenExample(spec, *fault, None)]
     examples = subject.examples()
     if options.example is None:
         return examples
