@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import os
 import re
+import sys
 import tokenize
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit
 
 from .exits import UsageError
 
@@ -61,4 +61,6 @@ def path_of(uri: str | None) -> Path | None:
     parts = urlsplit(uri or "")
     if parts.scheme != "file":
         return None
-    return Path(url2pathname(parts.path))
+    path = unquote(parts.path)
+    has_drive = sys.platform == "win32" and path[2:3] == ":"
+    return Path(path[1:] if has_drive else path)
