@@ -216,13 +216,13 @@ class Events:
             calls[key] = call
 
         def leave() -> None:
-            try:
+            try:  # noqa: SIM105 (at the limit there is no room for a context manager)
                 calls.pop(identity(_getframe(1)), None)
             except RecursionError:
                 pass  # `begin` finds what is left open
 
         def leave_lambda(*evaluated: Any) -> Any:
-            try:
+            try:  # noqa: SIM105
                 calls.pop(identity(_getframe(1)), None)
             except RecursionError:
                 pass

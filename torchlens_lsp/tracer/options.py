@@ -14,9 +14,9 @@ ALWAYS_KEPT = 16
 class Options:
     """Options of one recording.
 
-    `statistics` reads minimum, maximum, mean and deviation at the first two evaluations of a site in each call.
-    `statistics_share` is the part of the run's elapsed time that they may take. The NaN/Inf watch on the outputs of
-    ops is apart from both.
+    `statistics` reads minimum, maximum, mean and deviation at the first two evaluations of a site in each call, and
+    looks once at every op's output for NaN and Inf; without it no element of a tensor is read. `statistics_share` is
+    the part of the run's elapsed time that the figures may take; the watch is apart from it.
     """
 
     statistics: bool = True

@@ -73,7 +73,7 @@ class TensorRecorder:
         self.states: dict[int, State] = {}
         """By id; the reference is a weak one. Only tensors of no subclass that have a version counter are here."""
         self.full_level = READ if read_statistics else METADATA
-        """What has to be known of a state whose statistics are wanted."""
+        """What has to be known of a state whose statistics are wanted; METADATA: no element is ever read."""
         self.operations = 0
         """How many operations have begun."""
         self._other_states: dict[int, State] = {}
@@ -114,7 +114,7 @@ class TensorRecorder:
             meta = self._metas[key if tensor.is_cpu else (*key, _get_device(tensor))]
         except (KeyError, RuntimeError):
             return self.observe_output(tensor) if output else self.observe(tensor, full)
-        if output:
+        if output and self.full_level:
             stats = self._all_finite
             if not (meta.quick and self._is_finite(tensor, meta, version, requires_grad, source)):
                 stats = self._watch(tensor, meta, version)
@@ -189,6 +189,8 @@ class TensorRecorder:
     def observe_output(self, tensor: Any, class_name: str = "Tensor") -> int:
         """Row, its own, of a tensor that an operation just gave: whether it has NaN or Inf is known."""
         version = self._version(tensor)
+        if not self.full_level:
+            return self.observe(tensor, False, class_name)
         state = self._state(tensor, version)
         if state is not None and state[4] >= WATCHED:
             return state[3]
