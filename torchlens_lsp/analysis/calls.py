@@ -28,7 +28,7 @@ class CallKey(NamedTuple):
     module: str | None
     module_pass: int
     ordinal: int
-    """Which of the function's calls it is under this module and pass, from 0."""
+    """Which of the function's calls under this module and pass it is, from 0."""
 
 
 class Group(NamedTuple):
@@ -121,8 +121,8 @@ def _alike(index: DocumentIndex, file: int, function: int, module: str | None, m
     return [
         call
         for call in index.calls_of(file, function)
-        if calls[call].phase == CALL and (calls[call].module, calls[call].module_pass) == (module, module_pass)
-    ] or list(index.calls_of(file, function))
+        if (calls[call].module, calls[call].module_pass) == (module, module_pass)
+    ]
 
 
 # --- groups ----------------------------------------------------------------------------------------------------------
@@ -169,11 +169,23 @@ def _told(view: View, call: int, sites: frozenset[int]) -> _Told:
 
 def _name_of_group(view: View, calls: Sequence[int], group: Sequence[int]) -> str:
     """`blocks.0 … blocks.2` of neighbours, else the first few names and how many more."""
-    names = list(dict.fromkeys(name_of(view.document, call) for call in group))
-    if len(names) == 1:
-        return names[0] if len(group) == 1 else f"{names[0]} ×{len(group)}"
+    names = [name_of(view.document, call) for call in group]
+    if len(set(names)) < len(names) or len({name_of(view.document, call) for call in calls}) < len(calls):
+        # Names that several calls share are told apart by their places, as at the `def` of a picked call.
+        return _name_of_places(names[0], [calls.index(call) + 1 for call in group], len(calls))
     first = calls.index(group[0])
     if len(names) >= MAX_NAMED and list(calls[first : first + len(group)]) == list(group):
         return f"{names[0]} … {names[-1]}"
+    return _listed(names)
+
+
+def _name_of_places(name: str, places: Sequence[int], total: int) -> str:
+    """`encode, 2 of 9`, `encode, 2 … 5 of 9`."""
+    if len(places) >= MAX_NAMED and places[-1] - places[0] == len(places) - 1:
+        return f"{name}, {places[0]} … {places[-1]} of {total}"
+    return f"{name}, {_listed(list(map(str, places)))} of {total}"
+
+
+def _listed(names: Sequence[str]) -> str:
     more = len(names) - MAX_NAMED
     return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
