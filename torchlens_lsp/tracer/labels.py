@@ -24,6 +24,8 @@ _TYPES = {
     "T": "t",
     "rtruediv": "truediv",
     "rpow": "pow",
+    "floordiv": "floordivide",
+    "rfloordiv": "floordivide",
     "subtract": "sub",
     "multiply": "mul",
 }
