@@ -51,10 +51,22 @@ class Compared:
             _ratio(self.traced.get("first_seconds"), self.plain.get("first_seconds")),
             *(str(recorded.get(key, "")) for key in ("ops", "evaluations", "calls")),
             dropped,
+            "; ".join(recorded.get("hint_problems", [])[:3]),
         ]
 
 
-HEADER = ["model", "run", "plain", "× warm", "× first call", "ops", "evaluations", "calls", "dropped"]
+HEADER = [
+    "model",
+    "run",
+    "plain",
+    "× warm",
+    "× first call",
+    "ops",
+    "evaluations",
+    "calls",
+    "dropped",
+    "problems of hints",
+]
 
 
 def _milliseconds(seconds: float | None) -> str:

@@ -25,6 +25,7 @@ from typing import Any
 import torch
 
 from tools.fingerprint import fingerprint
+from tools.hint_rules import problems_of_document
 from tools.watched_imports import WatchedImports
 from torchlens_lsp.document.model import BUILD, CALL, Document, Durations, Example, RunError
 from torchlens_lsp.tracer.recorder import Recorder
@@ -162,6 +163,7 @@ def summarise(document: Document, watched: list[str], faults: list[str]) -> Json
         "dropped": document.dropped,
         "notes": document.notes,
         "faults": faults,
+        "hint_problems": list(problems_of_document(document)),
         "error_line": error.range.start_line + 1 if error and error.range else None,
         "error_uri": error.uri if error else None,
     }

@@ -9,21 +9,6 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
 
-class Batch(NamedTuple):
-    words: Tensor
-    lengths: Tensor
-    tags: Tensor | None = None
-
-    @classmethod
-    def of(cls, sentences: list[list[int]], tags: list[list[int]] | None = None) -> Batch:
-        words = pad_sequence([torch.tensor(s) for s in sentences], batch_first=True)
-        lengths = torch.tensor([len(s) for s in sentences])
-        if tags is None:
-            return cls(words, lengths)
-        padded = pad_sequence([torch.tensor(t) for t in tags], batch_first=True)
-        return cls(words, lengths, padded)
-
-
 class Crf(nn.Module):
     """A linear chain: how well a tag fits its word, and how well it follows the last."""
 
@@ -34,9 +19,11 @@ class Crf(nn.Module):
         self.follow = nn.Parameter(torch.randn(tags, tags) * 0.1)
 
     def log_likelihood(self, scores: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+        """How likely these tags are among all that the words could have."""
         return self.path_score(scores, tags, mask) - self.log_partition(scores, mask)
 
     def path_score(self, scores: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+        """The score of one path of tags through each sentence."""
         emitted = scores.gather(2, tags.unsqueeze(-1)).squeeze(-1)
         followed = self.follow[tags[:, :-1], tags[:, 1:]]
         last = tags.gather(1, mask.sum(dim=1, keepdim=True) - 1).squeeze(1)
@@ -44,6 +31,7 @@ class Crf(nn.Module):
         return total + self.start[tags[:, 0]] + self.end[last]
 
     def log_partition(self, scores: Tensor, mask: Tensor) -> Tensor:
+        """The sum over all paths, step by step (the forward algorithm)."""
         alpha = self.start + scores[:, 0]
         for step in range(1, scores.shape[1]):
             through = alpha.unsqueeze(2) + self.follow + scores[:, step].unsqueeze(1)
@@ -70,6 +58,23 @@ class Crf(nn.Module):
                 path.append(tag)
             paths.append(path[::-1])
         return paths
+
+
+class Batch(NamedTuple):
+    """Sentences as word numbers, padded to the longest."""
+
+    words: Tensor
+    lengths: Tensor
+    tags: Tensor | None = None
+
+    @classmethod
+    def of(cls, sentences: list[list[int]], tags: list[list[int]] | None = None) -> Batch:
+        words = pad_sequence([torch.tensor(s) for s in sentences], batch_first=True)
+        lengths = torch.tensor([len(s) for s in sentences])
+        if tags is None:
+            return cls(words, lengths)
+        padded = pad_sequence([torch.tensor(t) for t in tags], batch_first=True)
+        return cls(words, lengths, padded)
 
 
 # torchlens: Tagger(40, tags=5).eval()(Batch.of([[4, 8, 15, 16], [7, 3], [9, 1, 30]]))

@@ -29,6 +29,8 @@ class Expert(nn.Module):
 
 
 class Router(nn.Module):
+    """Scores every expert for every token, and keeps the best `top_k` of them."""
+
     def __init__(self, width: int, experts: int, top_k: int, jitter: float = 0.01):
         super().__init__()
         self.top_k = top_k
@@ -47,6 +49,12 @@ class Router(nn.Module):
 
 
 class MixtureOfExperts(nn.Module):
+    """One expert that every token visits, and several of which each visits a few.
+
+    An expert takes `capacity` times its fair share of tokens at most: those that want
+    it most. For the others that visit is left out.
+    """
+
     def __init__(
         self, width: int, experts: int = 8, top_k: int = 2, capacity: float = 1.25
     ):
@@ -61,8 +69,9 @@ class MixtureOfExperts(nn.Module):
         weights, chosen, probabilities = self.router(tokens)
         room = int(self.capacity * chosen.numel() / len(self.experts))
 
+        # each expert works on all of its tokens at once
         output = self.shared(tokens)
-        load = torch.zeros(len(self.experts))
+        load = [0] * len(self.experts)
         dropped = 0
         for index, expert in enumerate(self.experts):
             token, slot = (chosen == index).nonzero(as_tuple=True)
@@ -76,12 +85,15 @@ class MixtureOfExperts(nn.Module):
             result = expert(tokens[token]) * weights[token, slot, None]
             output = output.index_add(0, token, result)
 
-        share = load / load.sum()
+        # 1 if every expert has the same share, more the less even it is
+        share = torch.tensor(load) / sum(load)
         balance = len(self.experts) * (share * probabilities.mean(dim=0)).sum()
         return Routed(output.view_as(x), balance, dropped)
 
 
 class Layer(nn.Module):
+    """Attention, then one MLP for all tokens or a mixture of them."""
+
     def __init__(self, width: int, heads: int, sparse: bool):
         super().__init__()
         self.norm1 = nn.LayerNorm(width)
@@ -89,9 +101,7 @@ class Layer(nn.Module):
         self.norm2 = nn.LayerNorm(width)
         self.mlp = MixtureOfExperts(width) if sparse else Expert(width, 4 * width)
 
-    def forward(
-        self, x: Tensor, padding: Tensor | None = None
-    ) -> tuple[Tensor, Tensor | None]:
+    def forward(self, x: Tensor, padding: Tensor | None) -> tuple[Tensor, Tensor | None]:
         h = self.norm1(x)
         attended, _ = self.attention(h, h, h, key_padding_mask=padding, need_weights=False)
         x = x + attended
@@ -107,6 +117,8 @@ class Layer(nn.Module):
 # torchlens: Classifier()(torch.randint(1, 50, (2, 7)))
 # torchlens[padded]: Classifier().eval()(torch.tensor([[7, 7, 7, 7, 0], [3, 9, 4, 0, 0]]))
 class Classifier(nn.Module):
+    """Classes of whole texts, every other layer sparse. Token 0 is padding."""
+
     def __init__(
         self, vocabulary: int = 50, width: int = 32, layers: int = 4, classes: int = 5
     ):

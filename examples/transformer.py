@@ -24,6 +24,22 @@ class Config:
         return self.width // self.heads
 
 
+def rope_table(config: Config) -> Tensor:
+    """Cosine and sine of the angle of each position, for each pair of features."""
+    steps = torch.arange(0, config.head_width, 2) / config.head_width
+    positions = torch.arange(config.context)
+    angles = torch.outer(positions, config.rope_base**-steps).unsqueeze(1)
+    return torch.stack([angles.cos(), angles.sin()])
+
+
+def rotate(x: Tensor, rope: Tensor) -> Tensor:
+    """Turn each pair of features by the angle of its position."""
+    cos, sin = rope
+    even, odd = x[..., 0::2], x[..., 1::2]
+    turned = torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1)
+    return turned.flatten(-2)
+
+
 @dataclass
 class Cache:
     """Keys and values of the tokens seen so far, one entry a layer."""
@@ -45,14 +61,12 @@ class Cache:
         return self.keys[layer], self.values[layer]
 
 
-def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Turn each pair of features by the angle of its position."""
-    even, odd = x[..., 0::2], x[..., 1::2]
-    turned = torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1)
-    return turned.flatten(-2)
-
-
 class Attention(nn.Module):
+    """Causal self-attention in which groups of query heads share their keys and values.
+
+    With a cache, `x` is what came after the tokens in it, and attends to all of them.
+    """
+
     def __init__(self, config: Config, layer: int):
         super().__init__()
         self.config = config
@@ -62,21 +76,18 @@ class Attention(nn.Module):
         self.key_value = nn.Linear(config.width, 2 * kv_width, bias=False)
         self.out = nn.Linear(config.width, config.width, bias=False)
 
-    def forward(
-        self, x: Tensor, rope: tuple[Tensor, Tensor], cache: Cache | None = None
-    ) -> Tensor:
+    def forward(self, x: Tensor, rope: Tensor, cache: Cache | None = None) -> Tensor:
         B, T, _ = x.shape
         c = self.config
         q = self.query(x).view(B, T, c.heads, c.head_width)
         kv = self.key_value(x).view(B, T, 2 * c.kv_heads, c.head_width)
         k, v = kv.chunk(2, dim=2)
-        q, k = rotate(q, *rope), rotate(k, *rope)
+        q, k = rotate(q, rope), rotate(k, rope)
         if cache is not None:
             k, v = cache.extend(self.layer, k, v)
         S = k.shape[1]
 
-        # Several query heads share one head of keys and values:
-        # t and s are places, g is the group, h the head in it.
+        # t and s are places, g is the group of heads, h the head in it
         q = q.unflatten(2, (c.kv_heads, -1)) / c.head_width**0.5
         scores = torch.einsum("btghd,bsgd->bghts", q, k)
         if T > 1:
@@ -87,6 +98,8 @@ class Attention(nn.Module):
 
 
 class Block(nn.Module):
+    """Attention, then a gated MLP, each on the normed stream and added to it."""
+
     def __init__(self, config: Config, layer: int):
         super().__init__()
         self.attention_norm = nn.LayerNorm(config.width)
@@ -96,9 +109,7 @@ class Block(nn.Module):
         self.up = nn.Linear(config.width, 2 * config.width)
         self.down = nn.Linear(2 * config.width, config.width)
 
-    def forward(
-        self, x: Tensor, rope: tuple[Tensor, Tensor], cache: Cache | None = None
-    ) -> Tensor:
+    def forward(self, x: Tensor, rope: Tensor, cache: Cache | None = None) -> Tensor:
         x = x + self.attention(self.attention_norm(x), rope, cache)
         h = self.mlp_norm(x)
         h = F.silu(self.gate(h)) * self.up(h)
@@ -108,19 +119,19 @@ class Block(nn.Module):
 # torchlens: LanguageModel(Config())(torch.randint(96, (2, 12)),
 #                                    targets=torch.randint(96, (2, 12)))
 class LanguageModel(nn.Module):
+    """The whole model.
+
+    With `targets` it gives the logits of every token and their loss, else of the last.
+    """
+
     def __init__(self, config: Config):
         super().__init__()
         self.config = config
         self.embed = nn.Embedding(config.vocabulary, config.width)
         self.blocks = nn.ModuleList(Block(config, layer) for layer in range(config.layers))
         self.norm = nn.LayerNorm(config.width)
+        self.register_buffer("rope", rope_table(config), persistent=False)
         nn.init.normal_(self.embed.weight, std=0.02)
-
-        steps = torch.arange(0, config.head_width, 2) / config.head_width
-        positions = torch.arange(config.context)
-        angles = torch.outer(positions, config.rope_base**-steps).unsqueeze(1)
-        self.register_buffer("cos", angles.cos(), persistent=False)
-        self.register_buffer("sin", angles.sin(), persistent=False)
 
     def forward(
         self, tokens: Tensor, cache: Cache | None = None, targets: Tensor | None = None
@@ -131,16 +142,17 @@ class LanguageModel(nn.Module):
             raise ValueError(f"{end} tokens, but a context of {self.config.context}")
 
         x = self.embed(tokens)
-        rope = self.cos[start:end], self.sin[start:end]
+        rope = self.rope[:, start:end]
         for block in self.blocks:
             x = block(x, rope, cache)
         if targets is None:
-            x = x[:, -1:]
-        logits = F.linear(self.norm(x), self.embed.weight)
-        loss = None
-        if targets is not None:
-            loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
-        return logits, loss
+            return self.unembed(x[:, -1:]), None
+        logits = self.unembed(x)
+        return logits, F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+    def unembed(self, x: Tensor) -> Tensor:
+        """Logits, by the very vectors that tokens are embedded with."""
+        return F.linear(self.norm(x), self.embed.weight)
 
 
 # torchlens[generate]: generate(LanguageModel(Config()).eval(), torch.randint(96, (1, 5)))
@@ -156,8 +168,7 @@ def generate(
     cache = Cache()
     step = tokens
     for _ in range(max_new_tokens):
-        logits, _ = model(step, cache)
-        logits = logits[:, -1]
+        logits = model(step, cache)[0][:, -1]
         if top_k is not None:
             best, _ = logits.topk(top_k)
             logits = logits.masked_fill(logits < best[:, -1:], float("-inf"))

@@ -10,6 +10,25 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 
+class ChildSum(nn.Module):
+    """A node of a Child-Sum Tree-LSTM (Tai, Socher and Manning, 2015)."""
+
+    def __init__(self, width: int, hidden: int):
+        super().__init__()
+        self.from_word = nn.Linear(width, 3 * hidden)
+        self.from_children = nn.Linear(hidden, 3 * hidden, bias=False)
+        self.forget = nn.Linear(hidden, hidden)
+
+    def forward(self, x: Tensor | None, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+        gates = self.from_children(h.sum(dim=0))
+        if x is not None:
+            gates = gates + self.from_word(x)
+        i, o, u = gates.chunk(3, dim=-1)
+        kept = torch.sigmoid(self.forget(h)) * c
+        cell = i.sigmoid() * u.tanh() + kept.sum(dim=0)
+        return o.sigmoid() * cell.tanh(), cell
+
+
 @dataclass
 class Node:
     word: int | None = None
@@ -40,28 +59,11 @@ def parse(text: str) -> Node:
     return read()
 
 
-class ChildSum(nn.Module):
-    """A node of a Child-Sum Tree-LSTM (Tai, Socher and Manning, 2015)."""
-
-    def __init__(self, width: int, hidden: int):
-        super().__init__()
-        self.from_word = nn.Linear(width, 3 * hidden)
-        self.from_children = nn.Linear(hidden, 3 * hidden, bias=False)
-        self.forget = nn.Linear(hidden, hidden)
-
-    def forward(self, x: Tensor | None, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-        gates = self.from_children(h.sum(dim=0))
-        if x is not None:
-            gates = gates + self.from_word(x)
-        i, o, u = gates.chunk(3, dim=-1)
-        kept = torch.sigmoid(self.forget(h)) * c
-        cell = i.sigmoid() * u.tanh() + kept.sum(dim=0)
-        return o.sigmoid() * cell.tanh(), cell
-
-
 # torchlens: TreeClassifier()(parse("(3 (2 4 7) (1 (0 9 2 11) 5))"))
 # torchlens[one word]: TreeClassifier().eval()(parse("4"))
 class TreeClassifier(nn.Module):
+    """A class for every node of a tree, trained on those that have a label."""
+
     def __init__(
         self, words: int = 16, width: int = 12, hidden: int = 20, classes: int = 5
     ):
@@ -81,6 +83,7 @@ class TreeClassifier(nn.Module):
             h = torch.stack([state for state, _, _ in encoded])
             c = torch.stack([memory for _, memory, _ in encoded])
             below = [state for _, _, states in encoded for state in states]
+
         x = self.embed(torch.tensor(node.word)) if node.word is not None else None
         state, memory = self.cell(x, h, c)
         if depth == 0 and self.training:

@@ -45,6 +45,8 @@ class DoubleConv(nn.Sequential):
 
 
 class Up(nn.Module):
+    """Doubles the size, by a learned kernel or by interpolation, and joins the skip."""
+
     def __init__(self, inside: int, skip: int, outside: int, learned: bool):
         super().__init__()
         self.upsample = (
@@ -125,14 +127,18 @@ class UNet(nn.Module):
 
         out = Segmentation(logits, auxiliary=predictions)
         if target is not None:
-            known = (target >= 0).float().mean()
-            losses = [self.loss(coarse, target) for coarse in [*predictions, logits]]
-            out.loss = sum(losses) / len(losses) if known > 0 else logits.sum() * 0.0
+            out.loss = self.loss([*predictions, logits], target)
         return out
 
-    def loss(self, logits: Tensor, target: Tensor) -> Tensor:
-        if logits.shape[-2:] != target.shape[-2:]:
-            logits = F.interpolate(
-                logits, target.shape[-2:], mode="bilinear", align_corners=False
-            )
-        return F.cross_entropy(logits, target, ignore_index=-1)
+    def loss(self, predictions: list[Tensor], target: Tensor) -> Tensor:
+        """Mean cross entropy, the coarse predictions included; class -1 does not count."""
+        if (target < 0).all():
+            return predictions[-1].sum() * 0.0
+        losses = []
+        for logits in predictions:
+            if logits.shape[-2:] != target.shape[-2:]:
+                logits = F.interpolate(
+                    logits, target.shape[-2:], mode="bilinear", align_corners=False
+                )
+            losses.append(F.cross_entropy(logits, target, ignore_index=-1))
+        return sum(losses) / len(losses)

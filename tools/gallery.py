@@ -62,7 +62,7 @@ EXAMPLES = (
         "A language model",
         "Grouped queries in `einsum`, and a cache that is there or not. The call is a training step.",
         "examples/transformer.py",
-        ("rotate", "Attention.forward", "Block.forward", "LanguageModel.forward"),
+        ("rope_table", "rotate", "Attention.forward", "Block.forward", "LanguageModel.forward"),
         example="default",
     ),
     Picture(

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.hint_rules import problems_of_document
+
 from .same_run import Job, run_plain, run_recorded
 
 pytestmark = pytest.mark.torch
@@ -68,6 +70,12 @@ def test_recorded_it_is_the_same_run(job: Job) -> None:
     assert recorded == run_plain(job)
     assert len(document.evaluations) > 0
     assert len(document.ops) > 0
+
+
+@pytest.mark.parametrize("job", JOBS.values(), ids=JOBS.keys())
+def test_its_hints_are_few_short_whole_and_true(job: Job) -> None:
+    _, document = run_recorded(job)
+    assert list(problems_of_document(document)) == []
 
 
 def outcomes(job: Job) -> dict[str, set[bool]]:
