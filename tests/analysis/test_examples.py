@@ -8,6 +8,8 @@ import tokenize
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from torchlens_lsp.analysis import examples
 from torchlens_lsp.analysis.examples import (
@@ -22,7 +24,7 @@ from torchlens_lsp.analysis.examples import (
     has_main_block,
     name_apart,
 )
-from torchlens_lsp.analysis.lines import split_lines, utf16_offset
+from torchlens_lsp.analysis.lines import split_lines, utf16_length, utf16_offset
 from torchlens_lsp.document.model import Range
 from torchlens_lsp.document.request import ExampleSpec
 
@@ -263,6 +265,41 @@ def test_the_comments_of_real_files_are_those_that_python_finds() -> None:
         want = [(token.start[0] - 1, token.string.rstrip()) for token in tokens if token.type == tokenize.COMMENT]
         found = examples._comments(text, examples._Lines(text))
         assert [(comment.line, comment.text) for comment in found] == want, path
+
+
+PIECES = [
+    "# torchlens: ",
+    "# torchlens[a]: f(",
+    "#",
+    "(",
+    ")",
+    "[",
+    "]",
+    "'",
+    '"',
+    "'''",
+    '"""',
+    "\\",
+    "\n",
+    "\r",
+    "\r\n",
+    " ",
+    "🔥",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=40).map("".join))
+def test_any_text_has_examples_or_faults_at_places_that_it_has(text: str) -> None:
+    lines = split_lines(text)
+    found = find_examples(text)
+    for each in found:
+        for where in (examples.spec_of(each).range, each.range):
+            assert where is not None
+            assert (where.start_line, where.start_character) < (where.end_line, where.end_character)
+            assert where.end_character <= utf16_length(lines[where.end_line])
+    names = [examples.spec_of(each).name for each in found if isinstance(each, ExampleSpec)]
+    assert len(set(names)) == len(names)
+    has_main_block(text)
 
 
 # --- main blocks -----------------------------------------------------------------------------------------------------

@@ -22,9 +22,7 @@ from .sources import shown
 from .terminal import Output, Progress
 from .words import amount, outcome
 
-SKIPPED_FOLDERS = frozenset(
-    {"site-packages", "dist-packages", "node_modules", "__pycache__", "build", "dist", "venv", "env", ".eggs"}
-)
+SKIPPED_FOLDERS = frozenset({"site-packages", "dist-packages", "node_modules", "__pycache__", "build", "dist", "venv"})
 """Folders that are not searched, besides hidden ones and environments under any name."""
 ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
 LINES_AT = (30, 60, 120, 300, 600, 1200)

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from .layout import CUT, GAP, Placed
 
-HINT, EDGE, DIM, ERROR, HEADER = "cyan", "bright_black", "dim", "bold red", "bold"
+HINT, EDGE, DIM, ERROR = "cyan", "bright_black", "dim", "bold red"
 COMMENT = Style(color="green")
 HEADLINES = 2
 """Lines under an error that stand out: the marks, and what happened in one line."""
