@@ -8,20 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from ...document.model import Range, RunError
 from ..view import View
-from . import dtypes, indexing, layers, products
+from . import dtypes, indexing, kinds, layers, products
+from .assertions import failed_assertion
 from .facts import Facts
 from .finding import Finding
-from .origins import Origins
+from .history import history
+from .layer_names import made
+from .origins import Origin, Origins
 
 __all__ = ["Explained", "Related", "explain"]
 
 MAX_CALLERS = 5
-"""Callers that are told, innermost first."""
+"""Callers that are told, innermost first; a place that called itself over and over is one."""
 
-_RULES = (products.rules, layers.rules, dtypes.rules, indexing.rules)
+_RULES = (products.rules, layers.rules, kinds.rules, dtypes.rules, indexing.rules)
+_NATIVE_STACK = "\nException raised from "
+"""What torch's C++ stack begins with, where its message has one."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +61,11 @@ def explain(view: View) -> Explained:
     error = view.document.error
     if error is None:
         raise ValueError("the run has no error")
+    message = error.message.partition(_NATIVE_STACK)[0].strip()
     finding = _finding(error, view)
     if finding is not None:
-        return Explained(finding.summary, error.message, tuple(_related(error, view, finding)))
-    first, _, rest = error.message.partition("\n")
+        return Explained(finding.summary, message, tuple(_related(error, view, finding)))
+    first, _, rest = message.partition("\n")
     named = f"{error.type}: {first}" if first else error.type
     is_ours = view.document.status not in ("ok", "error")
     return Explained(first if is_ours and first else named, rest, tuple(_callers(error, view)))
@@ -67,23 +74,43 @@ def explain(view: View) -> Explained:
 def _finding(error: RunError, view: View) -> Finding | None:
     if view.document.status != "error":
         return None
+    if error.type == "AssertionError" and not error.message:
+        return failed_assertion(view)
     facts = Facts(error, view.index)
     return next((found for rules in _RULES if (found := rules.find(facts)) is not None), None)
 
 
 def _related(error: RunError, view: View, finding: Finding) -> Iterator[Related]:
-    origins = Origins(view.document)
-    made = origins.of_module(error.module) if finding.made_for and error.module else None
-    if made is not None:
-        name, uri, place = made
-        yield Related(f"{name} was made for {finding.made_for}", uri, place)
+    told: set[tuple[str, Range]] = set()
+    for related in (*_origins(error, view, finding), *_callers(error, view)):
+        place = related.uri, related.range
+        if place not in told:
+            told.add(place)
+            yield related
+
+
+def _origins(error: RunError, view: View, finding: Finding) -> Iterator[Related]:
+    if finding.made_for and error.module is not None:
+        layer = made(error.module, view.index)
+        if layer is not None:
+            yield Related(f"{layer.name} was made for {finding.made_for}", layer.uri, layer.range)
+    origins = Origins(view.index)
     for wrong in finding.sizes:
-        op = origins.of_size(wrong)
-        where = origins.place_of(op) if op is not None else None
-        if op is not None and where is not None and where != (error.uri, error.range):
-            of_what = f" of {wrong.tensor.name}" if wrong.tensor.name else ""
-            yield Related(f"the {wrong.size}{of_what} was made by {op.label}", *where)
-    yield from _callers(error, view)
+        origin = origins.of_size(wrong)
+        if origin is not None:
+            yield _told(f"the {wrong.size}", wrong.tensor.name, origin)
+    for named in finding.dtypes:
+        # The dtype of the call's input is what everything else was expected to be.
+        if named.dtype != view.dtype or len(finding.dtypes) == 1:
+            for name, origin in origins.of_dtype(named):
+                yield _told(f"the {named.dtype_text}", name, origin)
+    if finding.value is not None:
+        for happening in history(finding.value, error, view.index):
+            yield Related(*happening)
+
+
+def _told(what: str, name: str, origin: Origin) -> Related:
+    return Related(f"{what} of {name} {origin.how}" if name else f"{what} {origin.how}", origin.uri, origin.range)
 
 
 def _callers(error: RunError, view: View) -> Iterator[Related]:
@@ -93,6 +120,9 @@ def _callers(error: RunError, view: View) -> Iterator[Related]:
     innermost = next(
         (n for n, f in reversed(list(enumerate(around))) if (f.uri, f.range) == (error.uri, error.range)), 0
     )
-    for frame in list(reversed(around[:innermost]))[:MAX_CALLERS]:
+    callers = groupby(reversed(around[:innermost]))
+    for _, (frame, frames) in zip(range(MAX_CALLERS), callers, strict=False):
         name = frame.function.rpartition(".<locals>.")[2]
-        yield Related(f"called from {'the module' if name == '<module>' else name}", frame.uri, frame.range)
+        times = len(list(frames))
+        again = f", {times} times" if times > 1 else ""
+        yield Related(f"called from {'the module' if name == '<module>' else name}{again}", frame.uri, frame.range)

@@ -13,7 +13,7 @@ rules = Rules()
 
 @rules(r"must have the same dtype, but got:? (\w+) (?:and|!=) (\w+)")
 @rules(r"to have the same dtype, but got:? (\w+) (?:and|!=) (\w+)")
-@rules(r"Input type \(([\w.]+)\) and (?:weight|bias) type \(([\w.]+)\) should be the same")
+@rules(r"Input type \(([\w. ]+)\) and (?:weight|bias) type \(([\w.]+)\) should be the same")
 @rules(r"expected scalar type (\w+) but found (\w+)")
 @rules(r"expected .* to have type (\w+) but got (\w+)")
 def _two_dtypes(facts: Facts, match: re.Match[str]) -> Finding | None:
@@ -37,6 +37,7 @@ def _index(facts: Facts, match: re.Match[str]) -> Finding | None:
 
 
 @rules(r"not implemented for '(\w+)'")
+@rules(r"Input dtype must be either a floating point or complex dtype\. Got: (\w+)")
 def _not_implemented(facts: Facts, match: re.Match[str]) -> Finding | None:
     dtype = dtype_of_message(match[1])
     tensor = next((named for named in facts.inputs if named.dtype == dtype), None)

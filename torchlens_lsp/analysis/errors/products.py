@@ -91,14 +91,15 @@ def _broadcast(facts: Facts, match: re.Match[str]) -> Finding | None:
 
 def _broadcast_pair(inputs: list[Named], first: int, second: int, at: int) -> tuple[WrongSize, WrongSize] | None:
     """The two inputs whose sizes meet in dimension `at` of the result, aligned at the right."""
-    for left in inputs:
-        for right in inputs:
-            rank = max(len(left.shape), len(right.shape))
-            one, other = at - rank + len(left.shape), at - rank + len(right.shape)
-            if left is right or one < 0 or other < 0 or at >= rank:
-                continue
-            if left.shape[one] == first and right.shape[other] == second:
-                return WrongSize(left, one), WrongSize(right, other)
+    pairs = [(left, right) for left in inputs for right in inputs if left is not right]
+    # A mask among the inputs may have the same shape as what is masked: tensors of one dtype come first.
+    for left, right in sorted(pairs, key=lambda pair: pair[0].dtype != pair[1].dtype):
+        rank = max(len(left.shape), len(right.shape))
+        one, other = at - rank + len(left.shape), at - rank + len(right.shape)
+        if one < 0 or other < 0 or at >= rank:
+            continue
+        if left.shape[one] == first and right.shape[other] == second:
+            return WrongSize(left, one), WrongSize(right, other)
     return None
 
 
