@@ -1,4 +1,4 @@
-"""Numbers in tests: with commas, as many digits as it takes to see the difference, NaN."""
+"""Numbers in tests: with commas, with as many digits as it takes to see the difference."""
 
 import torch
 
@@ -17,11 +17,6 @@ def report(losses):
         error = error * 1e-6
     if error < 1e-3:
     #  ^ hint True, error = 1.0e-06
-        error = error - error.sum().sqrt() / 0 * 0
-    worst = error.log() * float("nan")
-    #       ^ hint []
-    if worst > 0:
-    #  ^ hint False, worst = NaN
-        worst = -worst
-    return worst
+        error = error * 1e6
+    return error
     #      ^ hint []
