@@ -156,7 +156,7 @@ CORPUS = (
             "window_partition",
             "WindowAttention.forward",
             "SwinTransformerBlock.forward_part1",
-            "PatchMergingV2.forward",
+            "PatchMerging.forward",
             "BasicLayer.forward",
             "SwinUNETR.forward",
         ),
