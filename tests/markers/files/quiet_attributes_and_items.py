@@ -1,4 +1,4 @@
-"""An attribute is a target like any name: told when it is new, silent when its shape stays."""
+"""An attribute is told as any name is; of an item nothing is told, it may be a part of something larger."""
 
 import torch
 from torch import nn
