@@ -19,7 +19,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-_MARKER = re.compile(r"^\s*#(?P<space> *)\^ (?P<kind>hint|op|error|not run)(?:@(?P<column>\d+))?(?: (?P<text>.*\S))?\s*$")
+_MARKER = re.compile(
+    r"^\s*#(?P<space> *)\^ (?P<kind>hint|op|error|not run)(?:@(?P<column>\d+))?(?: (?P<text>.*\S))?\s*$"
+)
 
 KINDS = ("hint", "op", "error", "not run")
 COMPLETE = ("hint", "error", "not run")
@@ -82,7 +84,7 @@ def compare(markers: Sequence[Marker], facts: Iterable[Fact], text: str) -> list
     used = {marker.fact.kind for marker in markers}
     for marker in markers:
         wanted = marker.fact
-        there = [fact for fact in left if fact.kind == wanted.kind and fact.line == wanted.line and _meets(wanted, fact)]
+        there = [fact for fact in left if (fact.kind, fact.line) == (wanted.kind, wanted.line) and _meets(wanted, fact)]
         exact = [fact for fact in there if fact.text == wanted.text and wanted.column in (None, fact.column)]
         if exact:
             left.remove(exact[0])

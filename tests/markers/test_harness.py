@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.markers.markers import Fact, compare, parse, rewrite, without_markers
 
 TEXT = """\
@@ -87,7 +88,9 @@ def test_rewriting_what_holds_changes_nothing() -> None:
 def test_rewriting_writes_what_was_found() -> None:
     found = [Fact(0, 4, "hint", "×2", 21), Fact(1, 4, "hint", "[2, 8]", 20), LABEL, Fact(4, 11, "hint", "[8]", 13)]
     written = rewrite(TEXT, found)
-    assert written == """\
+    assert (
+        written
+        == """\
 def forward(self, x):
 #   ^ hint ×2
     h = self.proj(x)
@@ -96,5 +99,6 @@ def forward(self, x):
     return h
     #      ^ hint@13 [8]
 """
+    )
     moved = [Fact(f.line + (f.line > 0), f.caret, f.kind, f.text, f.column) for f in found]
     assert compare(parse(written), moved, written) == []

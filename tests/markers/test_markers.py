@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.markers import facts, markers
 
 FILES = sorted((Path(__file__).parent / "files").glob("*.py"))
