@@ -81,12 +81,8 @@ def _finding(error: RunError, view: View) -> Finding | None:
 
 
 def _related(error: RunError, view: View, finding: Finding) -> Iterator[Related]:
-    told: set[tuple[str, Range]] = set()
-    for related in (*_origins(error, view, finding), *_callers(error, view)):
-        place = related.uri, related.range
-        if place not in told:
-            told.add(place)
-            yield related
+    # In order and without repetitions: two operands may have come out of one op, a recursion through one line.
+    yield from dict.fromkeys((*_origins(error, view, finding), *_callers(error, view)))
 
 
 def _origins(error: RunError, view: View, finding: Finding) -> Iterator[Related]:
