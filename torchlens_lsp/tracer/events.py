@@ -151,6 +151,8 @@ class Events:
                     value_id = record(value, full)
                     if value_id == NONE:
                         saw_module(value, site)
+                except RecursionError:
+                    value_id = NONE
                 except Exception:
                     fault()
                     value_id = NONE
