@@ -109,16 +109,16 @@ def _said(fact: Fact, with_column: bool = True) -> str:
     return f"{fact.kind}{column} {fact.text}".rstrip()
 
 
-def rewrite(text: str, facts: Iterable[Fact]) -> str:
+def rewrite(text: str, facts: Sequence[Fact]) -> str:
     """The text with markers for `facts`: those that were there keep their caret and whether they assert a column."""
     markers = parse(text)
     asserted = {(marker.fact.line, marker.fact.kind) for marker in markers if marker.fact.column is not None}
     carets = {(m.fact.line, m.fact.kind): m.fact.caret for m in markers if m.fact.kind == "hint"}
     kinds = {marker.fact.kind for marker in markers} | {"hint", "error"}
-    places = {(marker.fact.line, marker.fact.caret) for marker in markers if marker.fact.kind == "op"}
     by_line: dict[int, list[str]] = {}
-    for fact in sorted(facts, key=lambda fact: (fact.line, KINDS.index(fact.kind), fact.caret)):
-        if fact.kind not in kinds or (fact.kind == "op" and (fact.line, fact.caret) not in places):
+    told = [fact for fact in facts if fact.kind != "op"] + _asked_for(markers, facts)
+    for fact in sorted(told, key=lambda fact: (fact.line, KINDS.index(fact.kind), fact.caret)):
+        if fact.kind not in kinds:
             continue
         caret = max(carets.get((fact.line, fact.kind), fact.caret), 1)
         shown = fact.column is not None and (fact.line, fact.kind) in asserted
@@ -131,6 +131,17 @@ def rewrite(text: str, facts: Iterable[Fact]) -> str:
             result.append(line)
             result.extend(by_line.get(number, ()))
     return "\n".join(result)
+
+
+def _asked_for(markers: Sequence[Marker], facts: Sequence[Fact]) -> list[Fact]:
+    """An op for each marker of one: of several expressions that begin at a place, a file names those it is about."""
+    asked = [marker.fact for marker in markers if marker.fact.kind == "op"]
+    found = [fact for fact in facts if fact in asked]
+    for wanted in asked:
+        others = (fact for fact in facts if (fact.line, fact.caret, fact.kind) == (wanted.line, wanted.caret, "op"))
+        if wanted not in found:
+            found.extend([fact for fact in others if fact not in found][:1])
+    return found
 
 
 def _indent(line: str) -> int:

@@ -102,3 +102,13 @@ def forward(self, x):
     )
     moved = [Fact(f.line + (f.line > 0), f.caret, f.kind, f.text, f.column) for f in found]
     assert compare(parse(written), moved, written) == []
+
+
+def test_rewriting_adds_no_label_of_an_expression_around() -> None:
+    around = Fact(1, 8, "op", "add_1_2")
+    assert rewrite(TEXT, [around, *FACTS]) == TEXT
+
+
+def test_rewriting_writes_a_label_that_is_another_now() -> None:
+    other = Fact(1, 8, "op", "linear_1_7")
+    assert rewrite(TEXT, [PROJ, other, RETURNED]) == TEXT.replace("linear_1_1", "linear_1_7")
