@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from ...document.model import Range, RunError
+from ...document.request import CONFIGURATION_FAULTS
 from ..view import View
 from . import dtypes, indexing, kinds, layers, products
 from .assertions import failed_assertion
@@ -67,7 +68,7 @@ def explain(view: View) -> Explained:
         return Explained(finding.summary, message, tuple(_related(error, view, finding)))
     first, _, rest = message.partition("\n")
     named = f"{error.type}: {first}" if first else error.type
-    is_ours = view.document.status not in ("ok", "error")
+    is_ours = view.document.status not in ("ok", "error") or error.type in CONFIGURATION_FAULTS
     return Explained(first if is_ours and first else named, rest, tuple(_callers(error, view)))
 
 
