@@ -2,30 +2,38 @@
 
 The traced call is what hints tell of; what ran only while the model was built, or while the file was imported, is
 told where the traced call never came. With a call picked, only what ran in it, in its callees and in its callers is
-shown in their functions.
+shown in their functions. A call that failed is picked by itself.
 """
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from ..document.index import DocumentIndex
-from ..document.model import BUILD, CALL, IMPORT, NONE, Document
+from ..document.model import BUILD, CALL, IMPORT, NONE, Branches, Document, Evaluations, Loops
 from ..document.values import Tensor, TensorMeta
+from .focus import Focus
 from .wording import Look, ValueWords, is_floating
+
+Events = Evaluations | Branches | Loops
 
 
 class View:
-    """One run as one user looks at it. `picked` is the index of a call, None for none."""
+    """One run as one user looks at it. `picked` is the index of a call; without one, the call that failed is picked."""
 
     def __init__(self, document: Document, *, index: DocumentIndex | None = None, picked: int | None = None) -> None:
         self.document = document
         self.index = index or DocumentIndex(document)
         self.words = ValueWords(self.index)
+        error = document.error
+        if picked is None and error is not None and error.call != NONE:
+            picked = error.call
         self.picked = picked
-        self._rows: dict[int, list[int]] = {}
+        self.focus = Focus(self.index, picked)
+        self._rows: dict[int, Sequence[int]] = {}
 
     # --- which events --------------------------------------------------------------------------------------------
 
@@ -33,75 +41,89 @@ class View:
         """The phase that a call ran in; code outside of any watched function belongs to the traced call."""
         return CALL if call == NONE else self.document.calls[call].phase
 
-    def rows(self, site: int) -> list[int]:
+    def rows(self, site: int) -> Sequence[int]:
         """The evaluations of a site that are shown, in order."""
         found = self._rows.get(site)
         if found is None:
-            found = self._rows[site] = self._shown(self.index.rows_of(site), self.document.evaluations.call)
+            evaluations = self.document.evaluations
+            traced = self._of_phase(self.index.rows_of(site), evaluations, self._first_evaluation)
+            found = self._rows[site] = self._in_focus(traced, site, evaluations)
         return found
 
-    def branch_rows(self, site: int) -> list[int]:
+    def branch_rows(self, site: int) -> Sequence[int]:
         """The outcomes of a test that are shown."""
-        return self._shown(self.index.branch_rows_of(site), self.document.branches.call)
+        return self._in_focus(self.all_branch_rows(site), site, self.document.branches)
 
-    def all_branch_rows(self, site: int) -> list[int]:
+    def all_branch_rows(self, site: int) -> Sequence[int]:
         """The outcomes of a test in every call, whichever is picked."""
-        return self._of_phase(self.index.branch_rows_of(site), self.document.branches.call)
+        return self._of_phase(self.index.branch_rows_of(site), self.document.branches, self._first_branch)
 
-    def loop_rows(self, site: int) -> list[int]:
+    def loop_rows(self, site: int) -> Sequence[int]:
         """The executions of a loop that are shown."""
-        return self._shown(self.index.loop_rows_of(site), self.document.loops.call)
+        loops = self.document.loops
+        return self._in_focus(self._of_phase(self.index.loop_rows_of(site), loops, self._first_loop), site, loops)
 
-    def _shown(self, rows: Sequence[int], calls: Sequence[int]) -> list[int]:
-        found = self._of_phase(rows, calls)
-        focus = self.focus
-        if not focus or not found:
-            return found
-        own = [row for row in found if calls[row] in focus]
-        return own if own or self._is_in_focus(calls[found[0]]) else found
-
-    def _of_phase(self, rows: Sequence[int], calls: Sequence[int]) -> list[int]:
-        phases = [self.phase_of(calls[row]) for row in rows]
+    def _of_phase(self, rows: Sequence[int], events: Events, first: int) -> Sequence[int]:
+        """Those of the traced call, which begins at event `first`; without any, those of build, else of import."""
+        begin = bisect_left(rows, first)
+        if begin == 0:
+            return rows
+        if begin < len(rows):
+            return rows[begin:]
+        phases = [self.phase_of(events.call[row]) for row in rows]
         for phase in (CALL, BUILD, IMPORT):
             if phase in phases:
                 return [row for row, its in zip(rows, phases, strict=True) if its == phase]
-        return []
+        return rows
 
-    def _is_in_focus(self, call: int) -> bool:
-        """Whether the function of `call` has any call in focus: what it did in others is then not shown."""
-        if call == NONE:
-            return False
-        known = self.document.calls[call]
-        return any(other in self.focus for other in self.index.calls_of(known.file, known.function))
-
-    @cached_property
-    def focus(self) -> set[int]:
-        """The picked call with those around and below it; empty where none is picked."""
-        if self.picked is None:
-            return set()
-        found = {self.picked, *self.index.parents_of(self.picked)}
-        todo = [self.picked]
-        while todo:
-            below = self.index.children_of(todo.pop())
-            found.update(below)
-            todo.extend(below)
-        return found
+    def _in_focus(self, rows: Sequence[int], site: int, events: Events) -> Sequence[int]:
+        focus = self.focus
+        if not rows or not focus.calls:
+            return rows
+        if (self.index.file_index(site), self.index.site(site).function) not in focus.functions:
+            return rows
+        return [row for row in rows if events.call[row] in focus.calls]
 
     @cached_property
-    def failing(self) -> set[int]:
-        """The calls in which the run failed, empty where it did not."""
-        error = self.document.error
-        if error is None or error.call == NONE:
-            return set()
-        return {error.call, *self.index.parents_of(error.call)}
+    def _first_traced_call(self) -> int | None:
+        return next((number for number, call in enumerate(self.document.calls) if call.phase == CALL), None)
 
-    def shown_row(self, rows: Sequence[int], calls: Sequence[int]) -> int:
-        """Of several events, the one of the picked call, else of the failing one, else the first."""
-        for preferred in (self.focus, self.failing):
-            for row in rows if preferred else ():
-                if calls[row] in preferred:
-                    return row
-        return rows[0]
+    @cached_property
+    def _first_evaluation(self) -> int:
+        return self._first(self.document.evaluations)
+
+    @cached_property
+    def _first_branch(self) -> int:
+        return self._first(self.document.branches)
+
+    @cached_property
+    def _first_loop(self) -> int:
+        return self._first(self.document.loops)
+
+    def _first(self, events: Events) -> int:
+        """The first event of the traced call: phases follow one another, and calls are numbered as they begin."""
+        first = self._first_traced_call
+        if first is None:
+            return len(events)
+        return next((row for row, call in enumerate(events.call) if call >= first), len(events))
+
+    def shown_row(self, rows: Sequence[int], events: Events) -> int:
+        """Of several events of a site, the one that is shown: the picked call's, else the first.
+
+        In a loop around what is picked it is that of the turn in which it ran: of what stands before it the last
+        event until then, of the rest the first from then on.
+        """
+        row = rows[0]
+        moment = self.focus.moment(events.call[row]) if self.focus.calls and events.call[row] != NONE else None
+        if moment is None:
+            return row
+        place = self.index.site(events.site[row]).range[:2]
+        if not moment.loop[:2] <= place < moment.loop[2:]:
+            return row
+        at = range(len(events)) if isinstance(events, Evaluations) else events.at
+        until = [row for row in rows if at[row] < moment.row]
+        after = rows[len(until)] if len(until) < len(rows) else rows[-1]
+        return until[-1] if until and place < moment.statement else after
 
     def value_before(self, site: int, call: int, at: int) -> int:
         """The last value of a site in a call among the first `at` evaluations of the run; NONE if there is none."""
@@ -110,6 +132,18 @@ class View:
         if position < 0 or self.document.evaluations.call[rows[position]] != call:
             return NONE
         return self.document.evaluations.value[rows[position]]
+
+    @cached_property
+    def kinds(self) -> Sequence[int]:
+        """By value id, a number that two values share if no hint tells them apart; 0 where there is nothing to say.
+
+        The last number is that of NONE.
+        """
+        signatures = self.index.signatures
+        one_of = dict(zip(signatures, range(len(signatures)), strict=True))
+        by_key: dict[str, int] = {"": 0}
+        kinds = {sig: by_key.setdefault(self.words.key(value), len(by_key)) for sig, value in one_of.items()}
+        return array("i", [*map(kinds.__getitem__, signatures), 0])
 
     # --- what goes without saying --------------------------------------------------------------------------------
 

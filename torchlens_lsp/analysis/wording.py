@@ -87,10 +87,19 @@ class Style(NamedTuple):
     """What of a shape is written."""
 
     comma: str
+    """Between the sizes of one shape."""
+    joint: str
+    """Between values."""
     dtypes: bool
 
 
-STYLES = (Style(", ", True), Style(",", True), Style(",", False))
+STYLES = (
+    Style(", ", ", ", True),
+    Style(",", ", ", True),
+    Style(",", ",", True),
+    Style(",", ", ", False),
+    Style(",", ",", False),
+)
 """From the fullest to the shortest."""
 SAY_ALL = Look(device="")
 
@@ -134,6 +143,22 @@ class ValueWords:
                 found = int(isinstance(value, Tensor))
             self._tensors[signature] = found
         return found
+
+    def length(self, value_id: int) -> int | None:
+        """How many tensors a container really holds, those beyond what was recorded included; None if unknown."""
+        if value_id < 0:
+            return None
+        value = self._values[value_id]
+        if not isinstance(value, Container) or value.kind == "object":
+            return None
+        known = self.tensors(value_id)
+        if value.length == len(value.items):
+            nested = [item for item in value.items if isinstance(self._values[item], Container)]
+            return None if any(self.tensors(item) and self.length(item) is None for item in nested) else known
+        return value.length if all(self._is_tensor(item) for item in value.items) else None
+
+    def _is_tensor(self, value_id: int) -> bool:
+        return isinstance(self._values[value_id], Tensor)
 
     def metas(self, value_id: int) -> Iterator[TensorMeta]:
         """The tensors in a value, in order."""
@@ -196,7 +221,8 @@ class ValueWords:
         if isinstance(value, Tensor):
             return tuple(self._item(value_id, look, style) for style in STYLES)
         if value.kind == "object":
-            return self.texts(self._first_tensor_field(value), look)
+            name, item = self._first_tensor_field(value)
+            return tuple(_of_field(name, text) for text in self.texts(item, look))
         if value.kind == "dict" and value.keys is not None:
             return self._dict_texts(value, look)
         return self._sequence_texts(value_id, value, look)
@@ -207,17 +233,18 @@ class ValueWords:
             return tuple(self._item(value_id, look, style) for style in STYLES)
         short = [self._summary(value_id, "()")]
         if len(items) <= LISTED:
-            short = [self._listed(items[:1], look, style) + f", +{len(items) - 1} more" for style in STYLES] + short
+            more = f"+{len(items) - 1} more"
+            short = [self._listed(items[:1], look, style) + style.joint + more for style in STYLES] + short
         return (*(self._listed(items, look, style) for style in STYLES), *short)
 
     def _is_summed_up(self, value: Container, items: list[int]) -> bool:
-        """Whether a sequence is said as one: equal tensors, nothing but containers, or not all of it known."""
-        values = [self._values[item] for item in items]
+        """Whether a sequence is said as one: equal items, many containers, or not all of it known."""
         alike = len({self.key(item) for item in items}) == 1 and len(items) == len(value.items)
-        return alike or value.length > len(value.items) or all(isinstance(item, Container) for item in values)
+        are_containers = not any(self._is_tensor(item) for item in items)
+        return alike or value.length > len(value.items) or (are_containers and len(items) > LISTED)
 
     def _listed(self, items: list[int], look: Look, style: Style) -> str:
-        return ", ".join(self._item(item, look, style) for item in items)
+        return style.joint.join(self._item(item, look, style) for item in items)
 
     def _dict_texts(self, value: Container, look: Look) -> tuple[str, ...]:
         assert value.keys is not None
@@ -232,7 +259,7 @@ class ValueWords:
         def text(count: int, style: Style) -> str:
             words = [f"{key}: {self._item(item, look, style)}" for key, item in entries[:count]]
             more = len(entries) - count + left_out + unread
-            return "{" + ", ".join([*words, f"+{more} more"] if more else words) + "}"
+            return "{" + style.joint.join([*words, f"+{more} more"] if more else words) + "}"
 
         found = [text(count, style) for count in range(len(entries), 0, -1) for style in STYLES]
         total = sum(map(self.tensors, value.items))
@@ -246,27 +273,35 @@ class ValueWords:
         if not isinstance(value, Container):
             return ""
         if value.kind == "object":
-            return self._item(self._first_tensor_field(value), look, style)
+            name, item = self._first_tensor_field(value)
+            return _of_field(name, self._item(item, look, style))
         if value.kind == "dict":
             return self._summary(value_id, "{}")
         alike = len(set(map(self.key, value.items))) == 1 and value.length == len(value.items)
-        if alike and isinstance(self._values[value.items[0]], Tensor):
-            return f"{value.length}×{self._item(value.items[0], look, style)}"
+        if alike:
+            text = self._item(value.items[0], look, style)
+            if self._is_tensor(value.items[0]) or text[:1].isdigit():
+                return f"{value.length}×{text}"
         return self._summary(value_id, "()")
 
     def _summary(self, value_id: int, brackets: str) -> str:
-        """`(3 tensors)`, or `(4 → 12 tensors)` for 4 containers with 12 tensors."""
+        """`(3 tensors)`, also of containers in containers; `(64+ tensors)` where not all of them are known."""
         value = self._values[value_id]
         assert isinstance(value, Container)
-        total = self.tensors(value_id)
-        nested = any(isinstance(self._values[item], Container) and self.tensors(item) for item in value.items)
-        text = _count(total, value.length > len(value.items))
-        return brackets[0] + (f"{value.length} → {text}" if nested and brackets == "()" else text) + brackets[1]
+        number = self.length(value_id)
+        text = _count(self.tensors(value_id), True) if number is None else _count(number, False)
+        return brackets[0] + text + brackets[1]
 
-    def _first_tensor_field(self, value: Container) -> int:
-        with_tensors = [item for item in value.items if self.tensors(item)]
-        tensors = [item for item in with_tensors if isinstance(self._values[item], Tensor)]
-        return (tensors or with_tensors)[0]
+    def _first_tensor_field(self, value: Container) -> tuple[str, int]:
+        """Name and value of an object's first field that is a tensor, else of the first that holds one."""
+        fields = zip(value.keys or (), value.items, strict=True)
+        with_tensors = [(name, item) for name, item in fields if self.tensors(item)]
+        return next((field for field in with_tensors if self._is_tensor(field[1])), with_tensors[0])
+
+
+def _of_field(name: str, text: str) -> str:
+    """`.logits [2, 10]`; of a field of a field `.out.logits [2, 10]`."""
+    return f".{name}{'' if text.startswith('.') else ' '}{text}"
 
 
 def _count(tensors: int, at_least: bool) -> str:

@@ -103,6 +103,11 @@ class DocumentIndex:
         """
         return self._signatures[value_id] if value_id >= 0 else NONE
 
+    @property
+    def signatures(self) -> Sequence[int]:
+        """What `signature` says of every value, by value id: for readers that go over all of them."""
+        return self._signatures
+
     @cached_property
     def _calls(self) -> dict[tuple[int, int], list[int]]:
         found: dict[tuple[int, int], list[int]] = {}

@@ -15,7 +15,7 @@ from .bindings import KINDS as BINDING_KINDS
 from .bindings import Bindings
 from .branches import test_piece
 from .functions import definition_piece, parameter_pieces
-from .pieces import SEPARATOR, HintSettings, Piece, fitted
+from .pieces import HintSettings, Piece, fitted
 from .values import value_piece
 
 __all__ = ["Hint", "HintSettings", "Part", "hints_of"]
@@ -80,7 +80,7 @@ def hints_of(view: View, file: int, settings: HintSettings = HintSettings()) -> 
 
 
 def _before(piece: Piece) -> str:
-    return " " if piece.is_tail else SEPARATOR
+    return " " if piece.is_tail else piece.joint
 
 
 def _failing_lines(view: View, file: int) -> range:
@@ -143,7 +143,7 @@ def _loop_piece(view: View, site: int) -> Piece | None:
     if not rows:
         return None
     loops = view.document.loops
-    shown = loops.iterations[view.shown_row(rows, loops.call)]
+    shown = loops.iterations[view.shown_row(rows, loops)]
     further = len({loops.iterations[row] for row in rows}) - 1
     order = max(loops.at[rows[-1]] - 1, 0)
     return Piece((f"×{shown:,}",), f" +{further}" if further else "", order=order)

@@ -6,6 +6,7 @@ An assignment that changes nothing anyone can see (same name, same shape as befo
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from ...document.model import Statement
 from ..view import View
@@ -48,16 +49,27 @@ class Bindings:
     def _find_repeats(self) -> dict[int, bool]:
         """By target site: whether each of its shown bindings is like the one before of that name in that call."""
         sites: dict[tuple[int, str], list[int]] = {}
+        targets: set[tuple[int, str]] = set()
         for number, known in enumerate(self._source.sites, self._source.first_site):
             if known.kind in ("target", "parameter"):
                 sites.setdefault((known.function, known.expr), []).append(number)
-        values, calls = self._view.document.evaluations.value, self._view.document.evaluations.call
+                if known.kind == "target":
+                    targets.add((known.function, known.expr))
         repeats: dict[int, bool] = {}
-        for same_name in sites.values():
-            rows = sorted((row, site) for site in same_name for row in self._view.rows(site))
-            before: dict[int, str | None] = {}
-            for row, site in rows:
-                key = self._view.words.key(values[row])
-                repeats[site] = repeats.get(site, True) and before.get(calls[row]) == key
-                before[calls[row]] = key
+        for name in targets:
+            changing = self._changing(sites[name])
+            repeats.update((site, site not in changing) for site in sites[name])
         return repeats
+
+    def _changing(self, sites: list[int]) -> set[int]:
+        """Those of a name's bindings that changed its value at some time."""
+        evaluations, kinds = self._view.document.evaluations, self._view.kinds
+        of_sites, values, calls = evaluations.site, evaluations.value, evaluations.call
+        found: set[int] = set()
+        before: dict[int, int] = {}
+        for row in sorted(chain.from_iterable(map(self._view.rows, sites))):
+            call, kind = calls[row], kinds[values[row]]
+            if before.get(call) != kind:
+                found.add(of_sites[row])
+                before[call] = kind
+        return found

@@ -26,14 +26,14 @@ def definition_piece(view: View, file: int, number: int) -> Piece | None:
     How often a model was built says nothing about its run: only the traced call's own calls count.
     """
     calls = [call for call in view.index.calls_of(file, number) if view.phase_of(call) == CALL]
+    if len(calls) < 2:
+        return None
     order = max((row for call in calls[-1:] for row in view.index.rows_in(call)), default=0)
     if view.picked in calls:
         assert view.picked is not None
         name = view.document.calls[view.picked].module
         place = f"{calls.index(view.picked) + 1} of {len(calls)}"
         return Piece((f"{name}, {place}" if name else place, place), order=order)
-    if len(calls) < 2:
-        return None
     times = f"×{len(calls)}"
     shapes = _shapes(view, file, number, calls)
     return Piece((f"{times}, {shapes} shapes", times) if shapes > 1 else (times,), order=order)
@@ -41,16 +41,12 @@ def definition_piece(view: View, file: int, number: int) -> Piece | None:
 
 def _shapes(view: View, file: int, number: int, calls: list[int]) -> int:
     """How many groups of calls the parameters' hints tell apart."""
-    evaluations = view.document.evaluations
-    parameters = set(view.document.files[file].functions[number].parameters)
-    keys = {
-        call: {
-            evaluations.site[row]: view.words.key(evaluations.value[row])
-            for row in view.index.rows_in(call)
-            if evaluations.site[row] in parameters
-        }
-        for call in calls
-    }
-    # A parameter that was sometimes left out, and otherwise always alike, tells nothing apart.
-    telling = [site for site in parameters if len({key for its in keys.values() if (key := its.get(site))}) > 1]
-    return len({tuple(its.get(site, "") for site in telling) for its in keys.values()})
+    evaluations, kinds = view.document.evaluations, view.kinds
+    telling = []
+    for site in view.document.files[file].functions[number].parameters:
+        rows = view.index.rows_of(site)
+        its = {evaluations.call[row]: kinds[evaluations.value[row]] for row in rows}
+        # A parameter that was sometimes left out, and otherwise always alike, tells nothing apart.
+        if len({its[call] for call in calls if its.get(call)}) > 1:
+            telling.append(its)
+    return len({tuple(its.get(call, 0) for its in telling) for call in calls})

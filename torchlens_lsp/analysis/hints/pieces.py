@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ...document.model import Range
+from ...document.model import NONE, Range
+from ..wording import STYLES
 
 MAX_LENGTH = 34
 """Characters of a hint: VS Code draws 43 a line for all servers together."""
@@ -24,8 +25,14 @@ class Piece:
     """What follows it and is left out before it: ` +3`, ` ×8`."""
     tooltip: str = ""
     link: tuple[str, Range] | None = None
+    site: int = NONE
+    """The site that it tells of, NONE where there is no single one."""
+    row: int = NONE
+    """Row of the evaluation whose value is told, NONE where it is no value."""
     order: int = 0
     """Row of the last evaluation that it tells of."""
+    joint: str = STYLES[0].joint
+    """What stands before it where it is not the first."""
     is_tail: bool = False
     """Whether it follows the others after a space, and stays when they go: ` ×8` at a `def`."""
 
@@ -84,9 +91,11 @@ def _whole(
         written = [replace(piece, texts=(piece.text(stage, with_count),), count="") for piece in pieces]
         if more is not None:
             written.append(more)
-        if len(SEPARATOR.join(piece.texts[0] for piece in written)) <= limit:
-            return written
+        if sum(len(piece.texts[0]) for piece in written) + len(joint(stage)) * (len(written) - 1) <= limit:
+            return [replace(piece, joint=joint(stage)) for piece in written]
     return []
 
 
-SEPARATOR = ", "
+def joint(stage: int) -> str:
+    """What stands between the values of a line in its `stage`-th way."""
+    return STYLES[min(stage, len(STYLES) - 1)].joint

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...document.model import NONE
 from ..view import View
 from ..wording import Look
@@ -14,44 +16,63 @@ def value_piece(view: View, site: int, look: Look, prefix: str = "") -> Piece | 
     All equal: the value alone. Otherwise the value in the shown call, then how many further ones that a hint would
     tell apart: never one shape merged of several.
     """
-    rows = view.rows(site) if site != NONE else []
+    rows = view.rows(site) if site != NONE else ()
     if not rows:
         return None
-    values, calls = view.document.evaluations.value, view.document.evaluations.call
-    telling = [row for row in rows if view.words.texts(values[row], look)]
+    evaluations, words = view.document.evaluations, view.words
+    values = evaluations.value
+    signatures, first = _by_signature(view, rows)
+    telling = [signature for signature, row in first.items() if words.texts(values[row], look)]
     if not telling:
         return None
-    shown = values[view.shown_row(telling, calls)]
-    distinct = dict.fromkeys(view.words.key(values[row]) for row in telling)
-    further = len(distinct) - 1
-    texts = tuple(prefix + text for text in view.words.texts(shown, look))
-    return Piece(texts, f" +{further}" if further else "", _tooltip(list(distinct)), order=rows[-1])
+    if len(telling) < len(first):
+        kept = set(telling)
+        rows = [row for row, signature in zip(rows, signatures, strict=True) if signature in kept]
+    row = view.shown_row(rows, evaluations)
+    distinct = list(dict.fromkeys(words.key(values[first[signature]]) for signature in telling))
+    grown = _growth(view, rows, row) if len(distinct) > 1 else ""
+    if grown:
+        return Piece((prefix + grown,), site=site, row=row, order=rows[-1])
+    # Of an object a field is told, which belongs to the name: `out.logits [2, 10]`.
+    texts = tuple(
+        (prefix.strip() if text.startswith(".") else prefix) + text for text in words.texts(values[row], look)
+    )
+    return Piece(texts, f" +{len(distinct) - 1}" if len(distinct) > 1 else "", site=site, row=row, order=rows[-1])
 
 
-MAX_LISTED = 8
-"""Distinct values that a tooltip lists."""
+def _by_signature(view: View, rows: Sequence[int]) -> tuple[list[int], dict[int, int]]:
+    """Each row's signature, and the first row of each signature."""
+    signature, values = view.index.signature, view.document.evaluations.value
+    signatures = [signature(values[row]) for row in rows]
+    # The later pair of a key wins, so the first row of each is kept by going backwards; the order is then that of rows.
+    first = dict(zip(reversed(signatures), reversed(rows), strict=True))
+    return signatures, dict(sorted(first.items(), key=lambda item: item[1]))
 
 
-def _tooltip(distinct: list[str]) -> str:
-    if len(distinct) == 1:
-        return distinct[0]
-    listed = distinct[:MAX_LISTED]
-    more = len(distinct) - len(listed)
-    return "\n".join([*listed, f"and {more} more"] if more else listed)
+def _growth(view: View, rows: Sequence[int], shown: int) -> str:
+    """`(4 → 12 tensors)` of a sequence that grew from turn to turn in the shown call, or from call to call."""
+    evaluations = view.document.evaluations
+    call = evaluations.call[shown]
+    own = [row for row in rows if evaluations.call[row] == call]
+    lengths = [view.words.length(evaluations.value[row]) for row in (own if len(own) > 1 else rows)]
+    known = [length for length in lengths if length is not None]
+    if len(known) < len(lengths) or known != sorted(known) or known[0] == known[-1]:
+        return ""
+    return f"({known[0]} → {known[-1]} tensors)"
 
 
 def sizes_piece(view: View, site: int) -> Piece | None:
     """The numbers of a `torch.Size` that is taken apart: `1, 32, 24`."""
-    rows = view.rows(site) if site != NONE else []
+    rows = view.rows(site) if site != NONE else ()
     if not rows:
         return None
-    values, calls = view.document.evaluations.value, view.document.evaluations.call
-    sizes = [view.words.sizes(values[row]) for row in rows]
-    known = [", ".join(found) for found in sizes if found]
-    if len(known) != len(rows):
+    evaluations = view.document.evaluations
+    _, first = _by_signature(view, rows)
+    sizes = {signature: view.words.sizes(evaluations.value[row]) for signature, row in first.items()}
+    if not all(sizes.values()):
         return None
-    shown = known[rows.index(view.shown_row(rows, calls))]
-    distinct = dict.fromkeys(known)
-    further = len(distinct) - 1
-    texts = (shown, shown.replace(", ", ","))
-    return Piece(texts, f" +{further}" if further else "", _tooltip(list(distinct)), order=rows[-1])
+    row = view.shown_row(rows, evaluations)
+    shown = sizes[view.index.signature(evaluations.value[row])] or []
+    further = len({tuple(found or ()) for found in sizes.values()}) - 1
+    texts = (", ".join(shown), ",".join(shown))
+    return Piece(texts, f" +{further}" if further else "", site=site, row=row, order=rows[-1])
