@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -71,8 +72,9 @@ def run(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def without_times(out: str) -> str:
-    """The output without the last line's times."""
+    """The output without the last line's times, and with the example's in words."""
     source, _, last = out.rstrip("\n").rpartition("\n")
+    source = re.sub(r"ran in [\d.,]+ m?s", "ran in TIME", source)
     return f"{source}\n{last.partition(' ops')[0]} ops"
 
 
@@ -85,17 +87,17 @@ def test_a_models_source_with_what_happened(project: Path) -> None:
           from torch import nn
           from layers import halve
 
-          # torchlens: Net()(torch.ones(2, 3))
+          # torchlens: Net()(torch.ones(2, 3))   ┊ ran in TIME
           # torchlens[wide]: Net()(torch.ones(2, 8))
           class Net(nn.Module):
               def __init__(self):
                   super().__init__()
                   self.head = nn.Linear(3, 4)
 
-              def forward(self, x):     ┊ x f32[2, 3]
+              def forward(self, x):              ┊ x f32[2, 3]
                   print("running")
-                  h = halve(x)          ┊ [2, 3]
-                  return self.head(h)   ┊ [2, 4]
+                  h = halve(x)                   ┊ [2, 3]
+                  return self.head(h)            ┊ [2, 4]
 
         ── layers.py
           import torch

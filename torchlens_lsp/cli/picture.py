@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ..analysis.annotate import explanation
 from ..analysis.lines import split_lines
 from ..analysis.view import View
 from ..document.index import DocumentIndex
@@ -13,7 +14,7 @@ from ..document.model import CALL, Document, RunError
 from .exits import UsageError
 from .findings import first_nan
 from .layout import RAN_MARGIN, Row, place
-from .rows import explained, rows_of, underlined
+from .rows import rows_of, underlined
 from .sources import path_of, read_source, shown, shown_briefly
 from .terminal import Output
 from .words import amount, milliseconds, outcome
@@ -112,7 +113,7 @@ class _Picture:
     def _excerpt(self, error: RunError) -> Iterator[str]:
         """The lines around an error, or its message alone where it has no place."""
         path = path_of(error.uri) if error.uri is not None else None
-        message = explained(View(self._document, index=self._index))
+        message = explanation(View(self._document, index=self._index))
         if path is None or error.range is None:
             yield "\n".join(message)
             return
