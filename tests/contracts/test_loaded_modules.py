@@ -116,7 +116,10 @@ def test_tracer_and_worker_import_torch_and_the_standard_library_only(tmp_path: 
 def test_under_a_private_name_neither_our_name_nor_our_folder_appears(tmp_path: Path) -> None:
     found = json.loads(run_python(IMPORTS_UNDER_A_PRIVATE_NAME, str(ROOT), cwd=tmp_path))
     assert found["ours"] == []
-    assert found["path"] == []
+    # Where this project is installed, the interpreter itself has its folder; the loading may not add it.
+    assert set(found["path"]) <= set(
+        json.loads(run_python("import json, sys; print(json.dumps(sys.path))", cwd=tmp_path))
+    )
 
 
 def test_a_planted_import_by_name_is_seen_on_the_server_side(copy: Path) -> None:

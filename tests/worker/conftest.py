@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 import textwrap
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -59,9 +60,12 @@ class Project:
             """
         return self.write("changed_boot.py", text)
 
-    def run_request(self, request: RunRequest, interpreter: str = sys.executable, **options: Any) -> Document:
+    def run_request(
+        self, request: RunRequest, interpreter: str | Sequence[str] = sys.executable, **options: Any
+    ) -> Document:
         printed: list[str] = []
-        document = asyncio.run(run_once([interpreter], request, log=printed.append, **options))
+        command = [interpreter] if isinstance(interpreter, str) else interpreter
+        document = asyncio.run(run_once(command, request, log=printed.append, **options))
         self.log = "".join(printed)
         return document
 

@@ -207,7 +207,10 @@ def test_nothing_of_ours_can_be_imported_or_found(project: Project) -> None:
                 return [p for p in sys.path if "worker" in p], "torchlens_lsp" in sys.modules
         """,
     )
-    assert output_of(project.run("f()", env={"PYTHONPATH": ""})) == "([], False)"
+    # Without site-packages, where this project may be installed as a user's own would be.
+    request = project.request("f()", "model.py", env={"PYTHONPATH": ""})
+    found = project.run_request(request, [sys.executable, "-S"], boot=PLAIN_BOOT)
+    assert output_of(found) == "([], False)"
 
 
 def test_a_users_own_install_of_ours_is_the_one_they_get(project: Project) -> None:
