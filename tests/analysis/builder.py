@@ -236,6 +236,8 @@ class _Values:
         self.table = ValueTable()
         self._kept = kept
         self._ids: dict[int, int] = {}
+        self._metas: dict[TensorMeta, int] = {}
+        self._others: dict[Other, int] = {}
 
     def of(self, number: int) -> int:
         found = self._ids.get(number)
@@ -246,17 +248,23 @@ class _Values:
     def add(self, value: Any) -> int:
         table = self.table
         if isinstance(value, Stand):
-            table.metas.append(TensorMeta(value.shape, value.dtype, value.device))
+            meta = TensorMeta(value.shape, value.dtype, value.device)
+            if meta not in self._metas:
+                self._metas[meta] = len(table.metas)
+                table.metas.append(meta)
             stats = (
                 NONE if value.at is None else table.statistics.append(Stats(value.at, value.at, value.at, 0.0, 0, 0))
             )
-            return table.append(TENSOR, len(table.metas) - 1, stats)
+            return table.append(TENSOR, self._metas[meta], stats)
         container = self._container(value)
         if container is not None:
             table.containers.append(container)
             return table.append(CONTAINER, len(table.containers) - 1)
-        table.others.append(Other(type(value).__name__, repr(value)))
-        return table.append(OTHER, len(table.others) - 1)
+        other = Other(type(value).__name__, repr(value))
+        if other not in self._others:
+            self._others[other] = len(table.others)
+            table.others.append(other)
+        return table.append(OTHER, self._others[other])
 
     def _container(self, value: Any) -> Container | None:
         name = type(value).__name__

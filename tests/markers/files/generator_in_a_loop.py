@@ -16,7 +16,7 @@ def peaks(x):
 #   ^ hint x f32[8]
     found = []
     for window in windows(x, 3):
-    #             ^ hint ×4
+    #             ^ hint ×4, [3]
         if window[0] > 2:
         #  ^ hint True 1 of 4
             break

@@ -9,7 +9,7 @@ def walk(x):
     total = torch.zeros(4)
     #       ^ hint [4]
     for row in x:
-    #          ^ hint ×3
+    #          ^ hint ×3, [4]
         total = total + row
     for extra in []:
     #            ^ hint ×0

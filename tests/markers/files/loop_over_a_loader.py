@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader, TensorDataset
 def train(model, data):
     losses = []
     for x, y in DataLoader(data, batch_size=4):
-    #           ^ hint ×3
+    #           ^ hint ×3, [4, 4] +1, i64[4] +1
         logits = model(x)
         #        ^ hint [4, 3] +1
         loss = F.cross_entropy(logits, y)

@@ -9,7 +9,7 @@ def pad_all(rows):
 #   ^ hint rows (8 tensors)
     padded = []
     for row in rows:
-    #          ^ hint ×8
+    #          ^ hint ×8, [1, 8] +3
         pad = -row.size(1) % 8
         if pad > 0:
         #  ^ hint True 3 of 8, pad = 3

@@ -15,7 +15,7 @@ IDS = torch.arange(SIZE)
 def centre(x):
 #   ^ hint x f32[2, 3]
     for weight in WEIGHTS:
-    #             ^ hint ×2
+    #             ^ hint ×2, [3, 3]
         x = (x - MEAN) @ weight
     return x[:, IDS]
     #      ^ hint [2, 3]

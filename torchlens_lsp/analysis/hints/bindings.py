@@ -6,10 +6,12 @@ An assignment that changes nothing anyone can see (same name, same shape as befo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
+from dataclasses import replace
+from itertools import chain, groupby
 
 from ...document.model import Statement
 from ..view import View
+from ..wording import STYLES
 from .pieces import HintSettings, Piece
 from .values import sizes_piece, value_piece
 
@@ -36,10 +38,8 @@ class Bindings:
         if all(self._repeats.get(target.site, True) for target in row.targets):
             return
         look = self._view.look(dtype=settings.dtype)
-        for target in row.targets:
-            piece = value_piece(self._view, target.site, look)
-            if piece is not None:
-                yield piece
+        told = [value_piece(self._view, target.site, look) for target in row.targets]
+        yield from _in_short([piece for piece in told if piece is not None], settings.max_length)
 
     def _is_told_by_chain(self, row: Statement) -> bool:
         """Whether the chain's last line, another than the target's, says what was bound."""
@@ -57,8 +57,10 @@ class Bindings:
                     targets.add((known.function, known.expr))
         repeats: dict[int, bool] = {}
         for name in targets:
-            changing = self._changing(sites[name])
-            repeats.update((site, site not in changing) for site in sites[name])
+            bound = sites[name]
+            # What is bound in one place alone is new there in every call.
+            changing = self._changing(bound) if len(bound) > 1 else set(bound)
+            repeats.update((site, site not in changing) for site in bound)
         return repeats
 
     def _changing(self, sites: list[int]) -> set[int]:
@@ -73,3 +75,16 @@ class Bindings:
                 found.add(of_sites[row])
                 before[call] = kind
         return found
+
+
+def _in_short(pieces: list[Piece], limit: int) -> list[Piece]:
+    """The pieces, and where they do not fit in full, equal neighbours as one: `3×[2, 8, 64]`."""
+    if len(STYLES[0].joint.join(piece.text(0, True) for piece in pieces)) <= limit:
+        return pieces
+    found = []
+    for (texts, count), group in groupby(pieces, lambda piece: (piece.texts, piece.count)):
+        alike = list(group)
+        if len(alike) > 1:
+            texts = tuple(f"{len(alike)}×{text}" for text in texts)
+        found.append(replace(alike[0], texts=texts, count=count, order=max(piece.order for piece in alike)))
+    return found

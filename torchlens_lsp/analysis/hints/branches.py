@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+
 from ...document.model import NONE, Test
 from ..view import View
 from .pieces import HintSettings, Piece
 
+KINDS = frozenset({"if", "elif", "assert"})
+
+_ON_LOADING = re.compile(r"\b(__name__|TYPE_CHECKING)\b")
+"""Names whose tests go as everybody knows: they ask how the file is loaded."""
 MAX_EXPRESSION = 22
 """Characters of an expression that is worth naming in a hint."""
 
 
 def test_piece(view: View, test: Test | None, kind: str, settings: HintSettings) -> Piece | None:
     """What there is to say of a test; None where it never came to it, or is an assertion that says nothing new."""
-    if test is None or test.site == NONE:
+    if test is None or test.site == NONE or _ON_LOADING.search(test.expr):
         return None
     rows = view.branch_rows(test.site)
     if not rows:
         return None
     outcomes = view.document.branches.outcome
-    trues = sum(outcomes[row] for row in rows)
-    text = "False" if trues == 0 else "True" if trues == len(rows) else f"True {trues} of {len(rows)}"
+    trues = sum(map(outcomes.__getitem__, rows))
+    if _is_cut_off(view, test.site):
+        text = f"True {trues} of the first {len(rows)}"
+    else:
+        text = "False" if trues == 0 else "True" if trues == len(rows) else f"True {trues} of {len(rows)}"
     if view.focus.calls:
         everywhere = view.all_branch_rows(test.site)
-        total = sum(outcomes[row] for row in everywhere)
+        total = sum(map(outcomes.__getitem__, everywhere))
         if 0 < total < len(everywhere) and len(rows) < len(everywhere):
             text += f" (True {total} of {len(everywhere)})"
     telling = [row for row in rows if outcomes[row]] if 0 < trues < len(rows) else rows
@@ -31,7 +41,13 @@ def test_piece(view: View, test: Test | None, kind: str, settings: HintSettings)
     if kind == "assert" and trues == len(rows) and " = " not in why:
         return None
     order = max(view.document.branches.at[rows[-1]] - 1, 0)
-    return Piece((text + why, text) if why else (text,), tooltip=test.expr, order=order)
+    return Piece((text + why, text) if why else (text,), site=test.site, order=order)
+
+
+def _is_cut_off(view: View, site: int) -> bool:
+    """Whether the budget of the run left out outcomes of a test."""
+    counts = view.document.counts
+    return site < len(counts) and counts[site] > len(view.index.branch_rows_of(site))
 
 
 def _why(view: View, test: Test, outcome: bool, row: int) -> str:
@@ -53,25 +69,21 @@ def _deciding(view: View, test: Test, outcome: bool, row: int) -> tuple[Test, bo
     settles = {"and": False, "or": True}.get(test.op)
     if settles is None or outcome != settles:
         return test, outcome
-    branches = view.document.branches
     for operand in test.operands:
         if isinstance(operand, Test) and operand.site != NONE:
-            last = _last_before(view, operand.site, branches.call[row], branches.at[row])
+            last = _last_before(view, operand.site, row)
             if last == settles:
                 return _deciding(view, operand, settles, row)
     return test, outcome
 
 
-def _last_before(view: View, site: int, call: int, at: int) -> bool | None:
-    """The last outcome of a test in a call up to a place in the run's order."""
-    branches = view.document.branches
-    found: bool | None = None
-    for row in view.index.branch_rows_of(site):
-        if branches.at[row] > at:
-            break
-        if branches.call[row] == call:
-            found = bool(branches.outcome[row])
-    return found
+def _last_before(view: View, site: int, row: int) -> bool | None:
+    """The last outcome of an operand before outcome `row` of the whole, in the same call."""
+    branches, rows = view.document.branches, view.index.branch_rows_of(site)
+    for position in range(bisect_left(rows, row) - 1, -1, -1):
+        if branches.call[rows[position]] == branches.call[row]:
+            return bool(branches.outcome[rows[position]])
+    return None
 
 
 def _value(view: View, test: Test, outcome: bool, row: int) -> str:
@@ -83,7 +95,7 @@ def _value(view: View, test: Test, outcome: bool, row: int) -> str:
         return _value(view, test.operands[0], not outcome, row)
     if test.op in ("and", "or", "not", "is", "is not"):
         return ""
-    if (test.op == "==" and outcome) or (test.op == "!=" and not outcome):
+    if (set(test.op.split()) == {"=="} and outcome) or (test.op == "!=" and not outcome):
         return ""
     constants = [operand for operand in test.operands if isinstance(operand, str)]
     against = _constant(constants[0]) if len(constants) == 1 else None

@@ -42,8 +42,9 @@ def value_piece(view: View, site: int, look: Look, prefix: str = "") -> Piece | 
 
 def _by_signature(view: View, rows: Sequence[int]) -> tuple[list[int], dict[int, int]]:
     """Each row's signature, and the first row of each signature."""
-    signature, values = view.index.signature, view.document.evaluations.value
-    signatures = [signature(values[row]) for row in rows]
+    values, known = view.document.evaluations.value, view.index.signatures
+    ids = list(map(values.__getitem__, rows))
+    signatures = [known[value] if value >= 0 else NONE for value in ids]
     # The later pair of a key wins, so the first row of each is kept by going backwards; the order is then that of rows.
     first = dict(zip(reversed(signatures), reversed(rows), strict=True))
     return signatures, dict(sorted(first.items(), key=lambda item: item[1]))
